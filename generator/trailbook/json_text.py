@@ -1,0 +1,196 @@
+"""JSON in and out without a changed digit: orjson where it is exact, the standard library where it is not.
+
+orjson rounds integers beyond 64 bits, and refuses NaN, infinities, lone surrogates and nesting over 1,024 levels.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from trailbook.chat import JSON
+
+DEEPEST = 1_024
+"""Levels of nesting that are carried: as deep as orjson reads. Deeper values are refused, no consumer reads them."""
+
+# Functions that walk a value call themselves once or twice a level; calls between Python functions use no C stack.
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 6 * DEEPEST))
+
+# A number that a float or a 64-bit integer may not hold: 16 digits or more, or an exponent of three digits.
+_LONG_NUMBER = re.compile(rb"[\[{:,\s]-?(?:\d[\d.]{15}|[\d.]+[eE][+-]?\d{3})")
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class NotJSON(ValueError):
+    """The text is not JSON; `at` is the offset in bytes where it stops being so."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+class TooDeep(ValueError):
+    """The value is nested deeper than `DEEPEST` levels."""
+
+
+def parse(data: bytes) -> JSON:
+    """Read one JSON text (UTF-8, nothing after it).
+
+    A fraction that a float would change comes back as a Decimal, NaN and the infinities as the text of their name.
+    Lone surrogates come back as they are: the caller replaces and reports them (`replace_lone_surrogates`).
+    Raises NotJSON, TooDeep.
+    """
+    if not _LONG_NUMBER.search(data):
+        try:
+            value: JSON = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            pass
+        else:
+            return value
+    return _parse_exactly(data)
+
+
+def parse_first(data: bytes) -> tuple[JSON, int]:
+    """Read the JSON value that `data` starts with; returns it and the offset in bytes after it.
+
+    Raises NotJSON, TooDeep.
+    """
+    _refuse_depth(data)
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except json.JSONDecodeError as error:
+        raise NotJSON(error.msg, len(text[: error.pos].encode("utf-8", "surrogateescape"))) from None
+    return value, len(text[:end].encode("utf-8", "surrogateescape"))
+
+
+def dump(value: JSON, *, indent: int = 0) -> bytes:
+    """Write a value as UTF-8 JSON: compact, or with 2 spaces (`indent=2`); no key is reordered, no digit changes.
+
+    Lone surrogates are written as U+FFFD, since UTF-8 has no place for them.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0, default=_exact)
+    except TypeError:
+        return "".join(_pieces(value, indent, 0)).encode("utf-8", "replace")
+
+
+def canonical(value: JSON) -> bytes:
+    """The one form of a value in which equal values are equal bytes: keys sorted, compact."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=_exact)
+    except TypeError:
+        return "".join(_pieces(_sorted(value), 0, 0)).encode("utf-8", "replace")
+
+
+def has_lone_surrogates(value: JSON) -> bool:
+    """Whether any string or key of the value holds half of a surrogate pair."""
+    stack: list[JSON] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            if _LONE_SURROGATE.search(item):
+                return True
+        elif isinstance(item, dict):
+            stack.extend(item.keys())
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+    return False
+
+
+def replace_lone_surrogates(value: JSON) -> JSON:
+    """The same value with every half of a surrogate pair replaced by U+FFFD."""
+    if isinstance(value, str):
+        return _LONE_SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_LONE_SURROGATE.sub("\ufffd", key): replace_lone_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [replace_lone_surrogates(item) for item in value]
+    return value
+
+
+def _parse_exactly(data: bytes) -> JSON:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotJSON("not UTF-8", error.start) from None
+    _refuse_depth(data)
+    try:
+        value: JSON = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotJSON(error.msg, len(text[: error.pos].encode("utf-8", "surrogatepass"))) from None
+    return value
+
+
+def _exact_fraction(token: str) -> float | Decimal:
+    value = float(token)
+    if math.isfinite(value) and Decimal(repr(value)) == Decimal(token):
+        return value
+    return Decimal(token)
+
+
+# strict=False: a raw control character inside a string is read, not refused (logs have them).
+_DECODER = json.JSONDecoder(strict=False, parse_float=_exact_fraction, parse_constant=str)
+
+
+def _exact(value: Any) -> orjson.Fragment:
+    if isinstance(value, Decimal):
+        return orjson.Fragment(str(value).encode())
+    raise TypeError(f"not a JSON value: {type(value).__name__}")
+
+
+def _refuse_depth(data: bytes) -> None:
+    # The standard library's parser recurses on the C stack, so the depth is known before it starts.
+    depth = 0
+    for token in _STRING_OR_BRACKET.finditer(data):
+        if token.group() in b"[{":
+            depth += 1
+            if depth > DEEPEST:
+                raise TooDeep(f"nested deeper than {DEEPEST:,} levels")
+        elif token.group() in b"]}":
+            depth -= 1
+
+
+def _sorted(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_sorted(item) for item in value]
+    return value
+
+
+def _pieces(value: JSON, indent: int, depth: int) -> Iterator[str]:
+    if isinstance(value, (dict, list)):
+        yield from _container_pieces(value, indent, depth)
+    elif isinstance(value, str):
+        yield json.dumps(_LONE_SURROGATE.sub("\ufffd", value), ensure_ascii=False)
+    elif isinstance(value, Decimal):
+        yield str(value)
+    else:
+        yield json.dumps(value, allow_nan=False)
+
+
+def _container_pieces(value: dict[str, JSON] | list[JSON], indent: int, depth: int) -> Iterator[str]:
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    yield opening
+    line = "\n" + " " * indent * (depth + 1) if indent else ""
+    items: Iterator[tuple[str | None, JSON]] = (
+        iter(value.items()) if isinstance(value, dict) else ((None, item) for item in value)
+    )
+    for number, (key, item) in enumerate(items):
+        yield "," + line if number else line
+        if key is not None:
+            yield json.dumps(_LONE_SURROGATE.sub("\ufffd", key), ensure_ascii=False) + (": " if indent else ":")
+        yield from _pieces(item, indent, depth + 1)
+    if value and indent:
+        yield "\n" + " " * indent * depth
+    yield closing

@@ -1,0 +1,139 @@
+"""Reading JSON lines as they really lie on disks: what can be read is read, what cannot is reported with its line.
+
+Cases from public reports: byte order marks, CRLF, bad UTF-8, lone surrogates, NUL bytes, two objects glued on one line,
+a last line that was cut, nesting that no parser takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from trailbook import json_text
+from trailbook.chat import JSON, Diagnostic, Place
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(slots=True)
+class Record:
+    """One JSON value of a log, and where it stands."""
+
+    place: Place
+    value: JSON
+
+
+class Problems:
+    """Collects diagnostics while a log is read; the same kind said once with its count where a place adds nothing."""
+
+    def __init__(self) -> None:
+        self.found: list[Diagnostic] = []
+        self._counted: dict[tuple[str, str], Diagnostic] = {}
+
+    def add(self, kind: str, text: str, place: Place | None = None, *, lost: bool = False) -> None:
+        """Report one thing at one place."""
+        self.found.append(Diagnostic(kind, text, place, lost=lost))
+
+    def count(self, kind: str, text: str, place: Place | None = None, *, lost: bool = False) -> None:
+        """Report a thing that may recur: the first place is kept, further ones are counted."""
+        known = self._counted.get((kind, text))
+        if known is None:
+            known = self._counted[kind, text] = Diagnostic(kind, text, place, lost=lost)
+            self.found.append(known)
+        else:
+            known.count += 1
+
+
+def read_records(path: Path, problems: Problems, *, name: str | None = None) -> Iterator[Record]:
+    """Every JSON value of a JSON-lines file, in file order; each damaged place goes to `problems`.
+
+    `name` is how places call the file (default: its own name). Raises OSError.
+    """
+    with path.open("rb") as stream:
+        yield from read_stream(stream, problems, name=name or path.name)
+
+
+def read_stream(stream: BinaryIO, problems: Problems, *, name: str) -> Iterator[Record]:
+    """As `read_records`, over an open binary stream (a decompressed one, say)."""
+    for number, raw in enumerate(stream, 1):
+        if number == 1 and raw.startswith(_BOM):
+            problems.count("byte-order-mark", f"{name} starts with a byte order mark.", Place(name, 1))
+            raw = raw[len(_BOM) :]
+        line = raw.removesuffix(b"\n")
+        if line.endswith(b"\r"):
+            problems.count("crlf", f"{name} has Windows line ends.", Place(name, number))
+            line = line[:-1]
+        if line.strip():
+            yield from _read_line(line, Place(name, number), problems)
+
+
+def read_document(path: Path, problems: Problems, *, name: str | None = None) -> JSON:
+    """The one JSON value of a file.
+
+    Raises json_text.NotJSON (its `at` is the byte where the text stops being JSON), json_text.TooDeep, OSError.
+    """
+    place = Place(name or path.name, 1)
+    data = path.read_bytes().removeprefix(_BOM)
+    try:
+        value = json_text.parse(data)
+    except json_text.NotJSON:
+        value = json_text.parse(_mend_utf8(data, place, problems))
+    return _mend_surrogates(value, data, place, problems)
+
+
+def _read_line(line: bytes, place: Place, problems: Problems) -> Iterator[Record]:
+    try:
+        value = json_text.parse(line)
+    except json_text.TooDeep:
+        problems.add("too-deep", "A line is nested deeper than can be read; it was passed over.", place, lost=True)
+        return
+    except json_text.NotJSON:
+        yield from _read_damaged(_mend_utf8(line, place, problems), place, problems)
+        return
+    yield Record(place, _mend_surrogates(value, line, place, problems))
+
+
+def _read_damaged(line: bytes, place: Place, problems: Problems) -> Iterator[Record]:
+    """What can be read of a line that is not one JSON value: the whole values it starts with."""
+    rest = line.strip(b" \t\r\x00")
+    if len(rest) < len(line.strip(b" \t\r")):
+        problems.count("nul-bytes", f"{place.file} has NUL bytes between its records.", place)
+    read = 0
+    while rest:
+        try:
+            value, end = json_text.parse_first(rest)
+        except json_text.TooDeep:
+            problems.add("too-deep", "A line is nested deeper than can be read; it was passed over.", place, lost=True)
+            return
+        except json_text.NotJSON as error:
+            problems.add(
+                "damaged-line",
+                f"A line is damaged at byte {error.at + 1}; the rest of it was passed over.",
+                place,
+                lost=True,
+            )
+            return
+        yield Record(place, _mend_surrogates(value, rest, place, problems))
+        read += 1
+        rest = rest[end:].lstrip(b" \t\r\x00")
+    if read > 1:
+        problems.add("glued-line", f"{read} records stand on one line; each was read.", place)
+
+
+def _mend_utf8(data: bytes, place: Place, problems: Problems) -> bytes:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        problems.add("bad-utf8", "Bytes that are not UTF-8 were replaced by U+FFFD.", place, lost=True)
+        return data.decode("utf-8", "replace").encode("utf-8")
+    return data
+
+
+def _mend_surrogates(value: JSON, data: bytes, place: Place, problems: Problems) -> JSON:
+    # Only a text that spells surrogates out can hold half a pair.
+    if (b"\\ud" not in data and b"\\uD" not in data) or not json_text.has_lone_surrogates(value):
+        return value
+    problems.add("lone-surrogate", "Halves of surrogate pairs were replaced by U+FFFD.", place, lost=True)
+    return json_text.replace_lone_surrogates(value)

@@ -1,0 +1,1 @@
+"""What comes out before anything is derived, and the one pass that takes it out."""

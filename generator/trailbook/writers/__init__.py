@@ -1,0 +1,1 @@
+"""One file per output, each a pure function of a redacted `Chat` and its options."""
