@@ -1,0 +1,22 @@
+"""What every test shares: where things lie, and which tests may not be skipped."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "example_logs"
+SHARED = ROOT.parent / "shared"
+"""Further samples and cases beside the checkout; tests over them skip where they are missing."""
+
+REQUIRED = set(os.environ.get("TRAILBOOK_REQUIRE", "").split(","))
+
+
+def skip_unless_required(what: str, why: str) -> None:
+    """Skip a test whose means are missing, or fail it where `what` (`browsers`, `consumers`) is required."""
+    if what in REQUIRED:
+        pytest.fail(f"{what} are required here, and {why}")
+    pytest.skip(why)
