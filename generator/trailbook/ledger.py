@@ -2,6 +2,16 @@
 
 Each log format has a `ledger.py` beside its reader that fills one straight from the raw records, on a path of its own
 (design §5); `fidelity.py` compares two of them.
+
+What a counter fills in, so that two of them count alike:
+
+- one entry for each piece as it stands in the file: a block of words, a thought, a call, a result. Pieces that belong
+  to one message of the model's API carry the same `message`; the comparison joins them, a counter need not;
+- no entry for words or thoughts without any visible character (a signature, an encrypted thought);
+- a result's words are its text blocks joined by line breaks; pictures and files say nothing, they are counted;
+- an image is an entry of its own, directly after the prompt or the result that it belongs to;
+- what was put in the person's mouth is a prompt with `injected`;
+- what a person could not see and a model did not read (notices, counters) is no entry.
 """
 
 from __future__ import annotations
@@ -23,9 +33,10 @@ class Entry:
     kind: str
     place: Place
     digest: bytes
-    """Of the words, the arguments or the image's bytes; see `digest_of_text` and `digest_of_arguments`."""
+    """Of the words, the arguments or the image's bytes; see `digest_of_text` and `digest_of_arguments`. Empty for an
+    image whose bytes are not there, and for arguments or words that a page shows shortened."""
     id: str | None = None
-    """The call's id, for calls and results."""
+    """The call's id, for calls, results and a result's images."""
     name: str | None = None
     """The tool's name, for calls."""
     ok: bool | None = None
@@ -34,6 +45,14 @@ class Entry:
     """For results and prompts: how many images belong to it."""
     text: str | None = None
     """The raw text itself (a call's arguments as canonical JSON), kept only where the counter was asked to."""
+    message: str | None = None
+    """For answers and thoughts: the API message that this is a piece of, where the log names it."""
+    injected: bool = False
+    """For prompts: True when no person wrote it (a reminder, context, a hook, a compaction's summary)."""
+    not_run: bool = False
+    """For results: True when the log says that the call never ran (declined, refused, expired, stopped)."""
+    size: int = 0
+    """Characters of the text, so that only so much is kept at a time; 0 where the counter does not say."""
 
 
 @dataclass(slots=True)
@@ -50,6 +69,10 @@ class Ledger:
     subagents: list[Ledger] = field(default_factory=list)
     not_carried: dict[str, int] = field(default_factory=dict)
     """In the ledger of a written file: what the file itself says it left out, counted by kind."""
+    stated: Usage | None = None
+    """The total that the file states beside the parts that `usage` adds up, where it states one."""
+    started_by: str | None = None
+    """In a subagent's ledger: the id of the call that started it, where the file says so."""
 
     def of(self, kind: str) -> list[Entry]:
         """The entries of one kind, in order."""
@@ -62,7 +85,12 @@ Keep = Callable[[Place], bool]
 
 def digest_of_text(text: str) -> bytes:
     """The digest by which two texts are compared: trailing white space and kinds of line ends make no difference."""
-    return blake2b("\n".join(text.split("\r\n")).strip().encode("utf-8", "replace"), digest_size=16).digest()
+    return blake2b(plain(text).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def plain(text: str) -> str:
+    """A text as it is compared: line ends as `\\n`, no white space around it."""
+    return text.replace("\r\n", "\n").strip()
 
 
 def digest_of_arguments(arguments: JSON) -> bytes:
@@ -78,3 +106,22 @@ def digest_of_bytes(data: bytes) -> bytes:
 def keep_nothing(_place: Place) -> bool:
     """The ordinary first count: digests only."""
     return False
+
+
+def entry_of_text(kind: str, place: Place, text: str, keep: Keep) -> Entry:
+    """The entry of a prompt, an answer, a thought or a result, by its text."""
+    kept = text if keep(place) else None
+    return Entry(kind, place, digest_of_text(text), text=kept, size=len(text))
+
+
+def entry_of_call(place: Place, call: str | None, name: str, arguments: JSON, keep: Keep) -> Entry:
+    """The entry of a call. `arguments` is the object, or the raw text where the log's arguments were no JSON object."""
+    canonical = json_text.canonical(arguments)
+    kept = canonical.decode("utf-8", "replace") if keep(place) else None
+    digest = blake2b(canonical, digest_size=16).digest()
+    return Entry("call", place, digest, id=call, name=name, text=kept, size=len(canonical))
+
+
+def entry_of_image(place: Place, call: str | None, data: bytes | None) -> Entry:
+    """The entry of an image; `call` is the id of the call whose result it belongs to, None for a prompt's."""
+    return Entry("image", place, digest_of_bytes(data) if data else b"", id=call, size=len(data or b""))
