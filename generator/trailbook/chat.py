@@ -123,6 +123,8 @@ class Event:
     """One thing that happened, as the log says it."""
 
     at: int | None = None
+    started: int | None = None
+    """When it began, where the log says so and `at` is its end (words and thoughts that are logged when complete)."""
     place: Place | None = None
     by: str | None = None
     """Who, where that is not plain: an agent's or another person's name."""
@@ -154,6 +156,8 @@ class Asked(Event):
 class Thought(Event):
     text: str
     """What was thought; empty where the log has only a signature or an encrypted blob."""
+    id: Fixed | None = None
+    """The log's own id of this piece, unique in the chat (`message:number`); None where it has none."""
     signature: Fixed | None = None
     encrypted: Fixed | None = None
 
@@ -161,6 +165,8 @@ class Thought(Event):
 @dataclass(slots=True, kw_only=True)
 class Said(Event):
     text: str
+    id: Fixed | None = None
+    """As in `Thought`."""
     parts: list[Part] = field(default_factory=list)
 
 
