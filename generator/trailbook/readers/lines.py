@@ -74,8 +74,14 @@ def read_document(path: Path, problems: Problems, *, name: str | None = None) ->
 
     Raises json_text.NotJSON (its `at` is the byte where the text stops being JSON), json_text.TooDeep, OSError.
     """
-    place = Place(name or path.name, 1)
-    data = path.read_bytes().removeprefix(_BOM)
+    return parse_document(path.read_bytes().removeprefix(_BOM), Place(name or path.name, 1), problems)
+
+
+def parse_document(data: bytes, place: Place, problems: Problems) -> JSON:
+    """The one JSON value that some bytes hold; what was mended in it goes to `problems`.
+
+    Raises json_text.NotJSON, json_text.TooDeep.
+    """
     try:
         value = json_text.parse(data)
     except json_text.NotJSON:
