@@ -16,6 +16,8 @@ What a counter fills in, so that two of them count alike:
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -125,3 +127,14 @@ def entry_of_call(place: Place, call: str | None, name: str, arguments: JSON, ke
 def entry_of_image(place: Place, call: str | None, data: bytes | None) -> Entry:
     """The entry of an image; `call` is the id of the call whose result it belongs to, None for a prompt's."""
     return Entry("image", place, digest_of_bytes(data) if data else b"", id=call, size=len(data or b""))
+
+
+def bytes_of_data_url(url: JSON) -> bytes | None:
+    """The bytes that a `data:…;base64,` address holds; None for any other address and for damaged ones."""
+    if not isinstance(url, str) or not url.startswith("data:"):
+        return None
+    head, _, data = url.partition(",")
+    try:
+        return base64.b64decode(data, validate=True) if head.endswith(";base64") else None
+    except (binascii.Error, ValueError):
+        return None

@@ -145,6 +145,6 @@ def _damage(path: Path, piece: Piece, error: json_text.NotJSON) -> str:
     return f"{_where(path, piece)} is damaged at byte {error.at + 1:,}: from there on it is not JSON."
 
 
-def place_of(path: Path, number: int) -> Place:
-    """Where the `number`th message (from 1) of a chat stands."""
-    return Place(path.name, number, "message")
+def place_of(path: Path, piece: Piece, number: int) -> Place:
+    """Where the `number`th message (from 1) of a piece stands."""
+    return Place(f"{path.name}:{piece.number}" if piece.lines else path.name, number, "message")

@@ -1,0 +1,381 @@
+"""Nothing of a log may be missing in what was written of it: two ledgers compared, by content and by pairing.
+
+A file can be valid and still have lost the work. So every written file is counted again from its bytes, on a path of
+its own, and compared with the log: each call with its name and arguments, each result with its call, the words, the
+images, the tokens. What a format has no place for stands in `NOT_CARRIED`; everything else that differs is a loss.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
+
+from trailbook.alignment import gaps
+from trailbook.answering import Pair, answers, paired
+from trailbook.chat import Place, Usage
+from trailbook.ledger import Entry, Ledger, digest_of_text
+from trailbook.second_reading import Doubt, Piece, Recount, Side, Verdict, settle
+
+NOT_CARRIED: dict[str, frozenset[str]] = {
+    "openai": frozenset({"thought", "outcome", "token", "subagent", "orphan"}),
+    "sharegpt": frozenset({"id", "image", "outcome", "token", "subagent", "orphan"}),
+    "atif": frozenset(),
+    "trajectory_v1": frozenset({"subagent", "orphan"}),
+}
+"""What each format has no place for; it is reported as not carried, never as lost."""
+
+WORDS = {
+    "prompt": ("prompt", "prompts"),
+    "answer": ("answer", "answers"),
+    "thought": ("thought", "thoughts"),
+    "call": ("call", "calls"),
+    "result": ("result", "results"),
+    "image": ("image", "images"),
+    "outcome": ("outcome", "outcomes"),
+    "token": ("token", "tokens"),
+    "subagent": ("subagent", "subagents"),
+    "orphan": ("result without a call", "results without a call"),
+    "aside": ("piece of another branch", "pieces of other branches"),
+}
+"""What is counted, as one says it of one and of several."""
+
+_NOTHING = digest_of_text("")
+
+
+@dataclass(slots=True)
+class Loss:
+    """One thing that differs and should not."""
+
+    kind: str
+    text: str
+    """One sentence: what differs."""
+    place: Place | None = None
+    """Where it stands in the log, or in the file for what only the file has."""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What came of comparing a log with a file that was written of it."""
+
+    format: str
+    expected: Counter[str] = field(default_factory=Counter)
+    """What the log has, by kind."""
+    found: Counter[str] = field(default_factory=Counter)
+    """What of it stands in the file, word for word or redacted."""
+    redacted: int = 0
+    """Pieces that stand in the file with something taken out."""
+    not_carried: Counter[str] = field(default_factory=Counter)
+    losses: list[Loss] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is lost but what the format cannot carry."""
+        return not self.losses
+
+    def sentence(self) -> str:
+        """One line for a person, as `23 of 23 calls, 23 of 23 results, 41,100 tokens; not carried: 4 thoughts`."""
+        parts = [_of(self.found[kind], self.expected[kind], kind) for kind in ("call", "result")]
+        if self.found["token"]:
+            parts.append(_count(self.found["token"], "token"))
+        if self.redacted:
+            parts.append(f"{self.redacted:,} redacted")
+        lines = [", ".join(parts)]
+        left_out = [_count(self.not_carried[kind], kind) for kind in WORDS if self.not_carried[kind]]
+        if left_out:
+            lines.append("not carried: " + ", ".join(left_out))
+        if self.losses:
+            lost = Counter(loss.kind for loss in self.losses)
+            lines.append("lost or changed: " + ", ".join(_count(lost[kind], kind) for kind in WORDS if lost[kind]))
+        return "; ".join(lines)
+
+
+def compare(
+    log: Ledger, written: Ledger, format_name: str, recount_log: Recount | None, recount_written: Recount | None
+) -> Comparison:
+    """Compare a log's ledger with that of a file written of it, as `format_name` (a key of `NOT_CARRIED`).
+
+    The recounts read either again where digests differ, to tell what was redacted from what was lost; without them
+    every difference is a loss. Raises second_reading.Changed, and what the recounts raise.
+    """
+    comparer = _Comparer(Comparison(format_name), NOT_CARRIED[format_name])
+    comparer.chat(log, written)
+    for verdict in settle(comparer.doubts, Side(log, recount_log), Side(written, recount_written)):
+        comparer.verdict(verdict)
+    return comparer.comparison
+
+
+def _of(found: int, expected: int, kind: str) -> str:
+    return f"{found:,} of {_count(expected, kind)}"
+
+
+def _count(number: int, kind: str) -> str:
+    return f"{number:,} {WORDS[kind][number != 1]}"
+
+
+@dataclass(slots=True)
+class _Comparer:
+    comparison: Comparison
+    left_out: frozenset[str]
+    doubts: list[Doubt] = field(default_factory=list)
+    explained: set[bytes] = field(default_factory=set)
+    """Words that the log has elsewhere: on another branch, or as text of the harness."""
+
+    def chat(self, log: Ledger, written: Ledger) -> None:
+        self.explained.update(entry.digest for entry in log.aside)
+        self.explained.update(entry.digest for entry in log.of("system"))
+        self._calls(log, written)
+        self._words("prompt", log, written)
+        self._words("answer", log, written)
+        if "thought" in self.left_out:
+            self.comparison.not_carried["thought"] += len(log.of("thought"))
+        else:
+            self._words("thought", log, written)
+        self._images(log, written)
+        self._tokens(log.usage, written)
+        self._aside(log, written)
+        self._subagents(log, written)
+
+    # --- calls and results
+
+    def _calls(self, log: Ledger, written: Ledger) -> None:
+        ours, theirs = log.of("call"), written.of("call")
+        self.comparison.expected["call"] += len(ours)
+        pairs, lost, added = paired(ours, theirs, ids="id" not in self.left_out)
+        our_answers, our_orphans = answers(log)
+        their_answers, _ = answers(written)
+        for pair in pairs:
+            self._call(pair)
+            self._result(pair, our_answers.get(id(pair.ours), []), their_answers.get(id(pair.theirs), []))
+        for call in lost:
+            self._lose("call", f"The call of {call.name} ({call.id}) is missing.", call.place)
+            self._lost_results(our_answers.get(id(call), []))
+        for call in added:
+            if call.digest not in self.explained:
+                self._lose("call", f"The file has a call of {call.name} ({call.id}) that the log has not.", call.place)
+        self._orphans(our_orphans, written)
+
+    def _call(self, pair: Pair) -> None:
+        if pair.ours.name != pair.theirs.name:
+            text = f"The call of {pair.ours.name} ({pair.ours.id}) is written as one of {pair.theirs.name}."
+            self._lose("call", text, pair.ours.place)
+        elif pair.ours.digest == pair.theirs.digest:
+            self.comparison.found["call"] += 1
+        else:
+            self.doubts.append(Doubt("call", [[pair.ours]], [[pair.theirs]]))
+
+    def _result(self, pair: Pair, ours: Piece, theirs: Piece) -> None:
+        self.comparison.expected["result"] += bool(ours)
+        name = f"{pair.ours.name} ({pair.ours.id})"
+        if not ours:
+            if any(not _is_stand_in(entry) for entry in theirs):
+                self._lose("result", f"The file has a result of {name} that the log has not.", theirs[0].place)
+            return
+        self._outcome(name, ours, theirs)
+        if not theirs:
+            if ours[0].not_run or _is_blank(ours):
+                self.comparison.found["result"] += 1
+            else:
+                self._lose("result", f"The result of {name} is missing.", ours[0].place)
+        elif [entry.digest for entry in ours] == [entry.digest for entry in theirs] or _stands_in(ours, theirs):
+            self.comparison.found["result"] += 1
+        else:
+            self.doubts.append(Doubt("result", [ours], [theirs]))
+
+    def _outcome(self, name: str, ours: Piece, theirs: Piece) -> None:
+        ok = ours[-1].ok
+        if ok is None:
+            return
+        if "outcome" in self.left_out:
+            self.comparison.not_carried["outcome"] += 1
+        elif theirs and theirs[-1].ok is not ok and not (ok and theirs[-1].ok is None):
+            self._lose("outcome", f"Whether {name} went well is not as in the log.", ours[-1].place)
+
+    def _lost_results(self, results: Piece) -> None:
+        if results:
+            self.comparison.expected["result"] += 1
+            self._lose("result", "The result of a missing call is missing too.", results[0].place)
+
+    def _orphans(self, orphans: list[Entry], written: Ledger) -> None:
+        if "orphan" in self.left_out:
+            self.comparison.not_carried["orphan"] += len(orphans)
+            return
+        theirs = [entry for entry in written.entries if entry.kind in ("result", "system")]
+        known = Counter(entry.digest for entry in theirs)
+        for orphan in orphans:
+            if known[orphan.digest]:
+                known[orphan.digest] -= 1
+            else:
+                self.doubts.append(Doubt("orphan", [[orphan]], [[entry] for entry in theirs if entry.id is None]))
+
+    # --- words
+
+    def _words(self, kind: str, log: Ledger, written: Ledger) -> None:
+        ours = list(_pieces(log.of(kind)))
+        theirs = list(_pieces(written.of(kind)))
+        if kind == "prompt":
+            theirs = list(_pieces(entry for entry in written.entries if entry.kind in ("prompt", "system")))
+        self.comparison.expected[kind] += len(ours)
+        self.comparison.found[kind] += len(ours)
+        for our_gap, their_gap in gaps([_key(piece) for piece in ours], [_key(piece) for piece in theirs]):
+            missing, extra = [ours[at] for at in our_gap], [theirs[at] for at in their_gap]
+            self.comparison.found[kind] -= len(missing)
+            if missing and extra:
+                self.doubts.append(Doubt(kind, missing, extra))
+            else:
+                self._missing(kind, missing)
+                self._added(kind, extra)
+
+    def verdict(self, verdict: Verdict) -> None:
+        kind = verdict.doubt.kind
+        if kind == "orphan":
+            if verdict.lost:
+                self._missing(kind, verdict.lost)
+            return
+        self.comparison.found[kind] += verdict.same
+        self.comparison.redacted += verdict.redacted
+        if kind in ("call", "result"):
+            if verdict.lost:
+                entry = verdict.lost[0][0]
+                what = "The arguments of a call differ" if kind == "call" else "The result of a call differs"
+                self._lose(kind, f"{what} from the log's ({entry.id}).", entry.place)
+            return
+        self._missing(kind, verdict.lost)
+        self._added(kind, verdict.added)
+
+    def _missing(self, kind: str, pieces: list[Piece]) -> None:
+        for piece in pieces:
+            self._lose(kind, f"{_article(kind)} is missing or changed.", piece[0].place)
+
+    def _added(self, kind: str, pieces: list[Piece]) -> None:
+        for piece in pieces:
+            known = all(entry.kind == "system" or entry.digest in self.explained for entry in piece)
+            if not known:
+                self._lose(kind, f"The file has {_article(kind).lower()} that the log has not.", piece[0].place)
+
+    # --- images, tokens, subagents
+
+    def _images(self, log: Ledger, written: Ledger) -> None:
+        ours, theirs = log.of("image"), written.of("image")
+        if "image" in self.left_out:
+            self.comparison.not_carried["image"] += len(ours)
+            return
+        self.comparison.expected["image"] += len(ours)
+        owned = Counter((entry.digest, entry.id) for entry in theirs)
+        lost = []
+        for image in ours:
+            key = (image.digest, image.id)
+            self.comparison.found["image"] += bool(owned[key])
+            if owned[key]:
+                owned[key] -= 1
+            else:
+                lost.append(image)
+        self._lost_images(lost, written.not_carried.get("image", 0))
+
+    def _lost_images(self, lost: list[Entry], placeholders: int) -> None:
+        self.comparison.not_carried["image"] += min(len(lost), placeholders)
+        for image in lost[placeholders:]:
+            self._lose("image", "An image is missing, or hangs on another message.", image.place)
+
+    def _tokens(self, ours: Usage | None, written: Ledger) -> None:
+        total = _total(ours)
+        if "token" in self.left_out or (written.usage is None and written.not_carried.get("token")):
+            self.comparison.not_carried["token"] += total
+            return
+        self.comparison.expected["token"] += total
+        for theirs, where in ((written.usage, "messages"), (written.stated, "totals")):
+            if theirs is None and where == "totals":
+                continue
+            for name in _differing(ours, theirs, stated=where == "totals"):
+                self._lose("token", f"The file's {where} have other {name.replace('_', ' ')} than the log.", None)
+        self.comparison.found["token"] += total
+
+    def _aside(self, log: Ledger, written: Ledger) -> None:
+        everywhere = Counter((entry.kind, entry.digest) for entry in [*written.aside, *written.entries])
+        everywhere.subtract((entry.kind, entry.digest) for entry in log.entries)
+        for entry in log.aside:
+            key = (entry.kind, entry.digest)
+            self.comparison.not_carried["aside"] += everywhere[key] <= 0
+            everywhere[key] -= 1
+
+    def _subagents(self, log: Ledger, written: Ledger) -> None:
+        if "subagent" in self.left_out:
+            self.comparison.not_carried["subagent"] += sum(1 for _ in _below(log))
+            return
+        theirs = list(written.subagents)
+        for subagent in log.subagents:
+            match = _counterpart(subagent, theirs)
+            if match is None:
+                self._lose("subagent", f"The subagent {subagent.chat} is missing.", None)
+            else:
+                theirs.remove(match)
+                self.chat(subagent, match)
+        for other in theirs:
+            self._lose("subagent", f"The file has a subagent {other.chat} that the log has not.", None)
+
+    def _lose(self, kind: str, text: str, place: Place | None) -> None:
+        self.comparison.losses.append(Loss(kind, text, place))
+
+
+def _pieces(entries: Iterable[Entry]) -> Iterator[Piece]:
+    """The entries as messages: what the log says to be one message is one, where its first piece stands."""
+    messages: dict[str, Piece] = {}
+    for entry in entries:
+        if entry.digest == _NOTHING:
+            continue
+        if entry.message is None:
+            yield [entry]
+        elif entry.message in messages:
+            messages[entry.message].append(entry)
+        else:
+            messages[entry.message] = [entry]
+            yield messages[entry.message]
+
+
+def _key(piece: Piece) -> object:
+    return piece[0].digest if len(piece) == 1 else tuple(entry.digest for entry in piece)
+
+
+def _is_stand_in(entry: Entry) -> bool:
+    return False
+
+
+def _is_blank(piece: Piece) -> bool:
+    return all(entry.digest == _NOTHING for entry in piece)
+
+
+def _stands_in(ours: Piece, theirs: Piece) -> bool:
+    """Whether a sentence stands for a result that says nothing itself: the call never ran, or gave back nothing."""
+    return all(map(_is_stand_in, theirs)) and (_is_blank(ours) or any(entry.not_run for entry in ours))
+
+
+def _article(kind: str) -> str:
+    word = WORDS[kind][0]
+    return f"{'An' if word[0] in 'aeiou' else 'A'} {word}"
+
+
+def _total(usage: Usage | None) -> int:
+    return (usage.prompt_tokens or 0) + (usage.output_tokens or 0) if usage else 0
+
+
+def _differing(ours: Usage | None, theirs: Usage | None, *, stated: bool) -> Iterator[str]:
+    for part in fields(Usage):
+        one, other = getattr(ours, part.name, None), getattr(theirs, part.name, None)
+        if one != other and not (other is None and (stated or part.name == "cache_write_hour_tokens")):
+            yield part.name
+
+
+def _below(ledger: Ledger) -> Iterator[Ledger]:
+    for subagent in ledger.subagents:
+        yield subagent
+        yield from _below(subagent)
+
+
+def _counterpart(subagent: Ledger, others: list[Ledger]) -> Ledger | None:
+    """The written subagent that is the log's: by its id, else by the call that started it, else the next one."""
+    for key in ("chat", "started_by"):
+        value = getattr(subagent, key)
+        for other in others:
+            if value is not None and getattr(other, key) == value:
+                return other
+    return next((other for other in others if other.chat is None and other.started_by is None), None)

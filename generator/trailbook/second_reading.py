@@ -1,0 +1,178 @@
+"""What digests alone cannot decide: the raw words are read again at their places and compared with the written ones.
+
+Redaction changes words, and a message that the log has in several pieces is written as one. Only such pieces are read
+again, and only so many at a time, because a log may be larger than the memory that is to spare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from trailbook import json_text
+from trailbook.chat import JSON
+from trailbook.ledger import Entry, Keep, Ledger
+from trailbook.redacted_match import Match, match_joined, match_json, match_text
+
+MOST_AT_ONCE = 32_000_000
+"""Characters of raw words that are held at a time."""
+_MOST_JOINED = 16
+"""Pieces of a log that one written piece may be made of, where the log does not say that they are one message."""
+_MOST_SKIPPED = 32
+"""Pieces that may be lost in a row before the next one is found."""
+
+Recount = Callable[[Keep], Ledger]
+"""Counts the same log or file again, and keeps the raw words of some places."""
+
+
+class Changed(Exception):
+    """A log or a file was changed while it was compared."""
+
+
+Piece = list[Entry]
+"""What is one message on one side: several entries, where that side has it in several pieces."""
+
+
+@dataclass(slots=True)
+class Doubt:
+    """Pieces of the log and of the file that should be the same and have different digests."""
+
+    kind: str
+    ours: list[Piece]
+    theirs: list[Piece]
+
+    @property
+    def size(self) -> int:
+        """About how many characters have to be read again for it."""
+        return sum(entry.size or 1_000 for side in (self.ours, self.theirs) for piece in side for entry in piece)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What came of one doubt."""
+
+    doubt: Doubt
+    same: int = 0
+    """Pieces of the log that stand in the file, word for word or redacted."""
+    redacted: int = 0
+    """How many of them have something taken out."""
+    lost: list[Piece] = field(default_factory=list)
+    """Pieces of the log that are not in the file."""
+    added: list[Piece] = field(default_factory=list)
+    """Pieces of the file that are not in the log."""
+
+
+@dataclass(slots=True, frozen=True)
+class Side:
+    """One of the two that are compared: its ledger, and how to count it again."""
+
+    ledger: Ledger
+    recount: Recount | None
+
+    def texts(self, entries: list[Entry]) -> dict[int, str]:
+        """The raw words of some entries, by the entries' identity. Raises Changed."""
+        kept = {id(entry): entry.text for entry in entries if entry.text is not None}
+        missing = [entry for entry in entries if entry.text is None]
+        if not missing or self.recount is None:
+            return kept
+        places = {entry.place for entry in missing}
+        again = list(_every_entry(self.recount(places.__contains__)))
+        before = list(_every_entry(self.ledger))
+        if [entry.digest for entry in again] != [entry.digest for entry in before]:
+            raise Changed("It was changed while it was compared: compare again.")
+        wanted = {id(entry) for entry in missing}
+        for entry, other in zip(before, again, strict=True):
+            if id(entry) in wanted and other.text is not None:
+                kept[id(entry)] = other.text
+        return kept
+
+
+def settle(doubts: list[Doubt], log: Side, file: Side) -> Iterator[Verdict]:
+    """A verdict on every doubt, in order. Raises Changed, and what counting again raises."""
+    for batch in _batches(doubts):
+        ours = log.texts([entry for doubt in batch for piece in doubt.ours for entry in piece])
+        theirs = file.texts([entry for doubt in batch for piece in doubt.theirs for entry in piece])
+        for doubt in batch:
+            yield _verdict(doubt, ours, theirs)
+
+
+def _batches(doubts: list[Doubt]) -> Iterator[list[Doubt]]:
+    batch: list[Doubt] = []
+    size = 0
+    for doubt in doubts:
+        if batch and size + doubt.size > MOST_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+        batch.append(doubt)
+        size += doubt.size
+    if batch:
+        yield batch
+
+
+def _verdict(doubt: Doubt, ours: dict[int, str], theirs: dict[int, str]) -> Verdict:
+    verdict = Verdict(doubt)
+    start = 0
+    for piece in doubt.theirs:
+        written = [theirs.get(id(entry)) for entry in piece]
+        found = _found(doubt, start, ours, written)
+        if found is None:
+            verdict.added.append(piece)
+            continue
+        first, last, match = found
+        verdict.lost += doubt.ours[start:first]
+        verdict.same += last - first
+        verdict.redacted += (last - first) * (match == "redacted")
+        start = last
+    verdict.lost += doubt.ours[start:]
+    return verdict
+
+
+def _found(doubt: Doubt, start: int, ours: dict[int, str], written: list[str | None]) -> tuple[int, int, Match] | None:
+    """Which pieces of the log, from `start` on, one written piece is made of: the first, the one after the last."""
+    for first, last in _stretches(start, len(doubt.ours)):
+        pieces = [ours.get(id(entry)) for piece in doubt.ours[first:last] for entry in piece]
+        match = _match(doubt.kind, pieces, written)
+        if match != "different":
+            return first, last, match
+    return None
+
+
+def _stretches(start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The stretches to try: single pieces first, because a token could swallow a piece that was lost."""
+    for first in range(start, min(end, start + _MOST_SKIPPED)):
+        yield first, first + 1
+    for first in range(start, min(end, start + _MOST_SKIPPED)):
+        for last in range(first + 2, min(end, first + _MOST_JOINED) + 1):
+            yield first, last
+
+
+def _match(kind: str, raw: list[str | None], written: list[str | None]) -> Match:
+    one, other = [text for text in raw if text is not None], [text for text in written if text is not None]
+    if len(one) < len(raw) or len(other) < len(written):
+        return "different"
+    if kind == "call":
+        return match_json(_json(one[0]), _json(other[0]))
+    if len(one) == len(other) == 1:
+        match = match_text(one[0], other[0])
+        return _match_as_json(one[0], other[0]) if match == "different" else match
+    return match_joined(one, other)
+
+
+def _match_as_json(raw: str, written: str) -> Match:
+    """Some formats hold a result that is JSON as JSON: other white space, the same value."""
+    one, other = _json(raw), _json(written)
+    return match_json(one, other) if isinstance(one, dict | list) and isinstance(other, dict | list) else "different"
+
+
+def _json(text: str) -> JSON:
+    try:
+        return json_text.parse(text.encode("utf-8", "replace"))
+    except ValueError:
+        return None
+
+
+def _every_entry(ledger: Ledger) -> Iterator[Entry]:
+    yield from ledger.entries
+    yield from ledger.aside
+    for subagent in ledger.subagents:
+        yield from _every_entry(subagent)
