@@ -74,26 +74,44 @@ def again(found: Found, *, arrays: bool) -> Piece:
 
 
 def listed(
-    path: Path, reader: str, *, arrays: bool, describe: Callable[[JSON, Found], Found | None]
+    path: Path, reader: str, *, arrays: bool, certain: bool, describe: Callable[[JSON, Found], Found | None]
 ) -> list[Found] | None:
     """Every chat of a file, or None when its first whole piece is not of this format.
 
     `describe` adds what the list says of a chat (id, title, times) and returns None for a value that is none.
-    A damaged line is listed too: reading it says what is wrong, so that nothing is passed over in silence.
+    A damaged line of many is listed too: reading it says what is wrong, so that nothing is passed over in silence.
+    `certain` says that a file that cannot be read at all is of this format all the same.
+
+    Raises Unreadable for a document of this format that is cut or damaged, OSError.
     """
-    found = []
-    parts = pieces(path, arrays=arrays)
+    try:
+        parts = pieces(path, arrays=arrays)
+        return _listed(path, reader, parts, describe)
+    except Unreadable:
+        if certain:
+            raise
+        return None
+
+
+def _listed(
+    path: Path, reader: str, parts: list[Piece], describe: Callable[[JSON, Found], Found | None]
+) -> list[Found] | None:
+    found: list[Found] = []
+    known = False
     for piece in parts:
         plain = _plain(path, reader, piece, several=len(parts) > 1)
         try:
             described = describe(parse(path, piece, Problems()), plain)
         except Unreadable:
-            if not piece.lines or len(parts) == 1:
+            if len(parts) == 1:
                 raise
-            described = plain
-        if described is not None:
-            found.append(described)
-    return found or None
+            found.append(plain)
+            continue
+        if described is None and not known:
+            return None
+        known = True
+        found.append(described or plain)
+    return found if known else None
 
 
 def _plain(path: Path, reader: str, piece: Piece, *, several: bool) -> Found:

@@ -1,0 +1,173 @@
+"""What is in one ATIF trajectory, counted straight from its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+from trailbook.chat import JSON, Place, Usage
+from trailbook.ledger import Entry, Keep, Ledger, bytes_of_data_url, entry_of_call, entry_of_image, entry_of_text
+from trailbook.readers import Found
+from trailbook.readers.lines import Problems
+from trailbook.readers.pieces import again, parse, place_of
+
+_MAX_IMAGE = 64 * 1024 * 1024
+
+
+def count(found: Found, keep: Keep) -> Ledger:
+    """The trajectory's ledger, its embedded subagents' beside it. Raises Unreadable, OSError."""
+    piece = again(found, arrays=True)
+    value = parse(found.path, piece, Problems())
+    return _count(value if isinstance(value, dict) else {}, place_of(found.path, piece, 1), found.path.parent, keep)
+
+
+def _count(trajectory: dict[str, JSON], first: Place, folder: Path, keep: Keep) -> Ledger:
+    ledger = Ledger(chat=_text(trajectory.get("trajectory_id")) or _text(trajectory.get("session_id")))
+    started: dict[str, str] = {}
+    for number, step in enumerate(_dicts(trajectory.get("steps")), 1):
+        place = replace(first, number=number)
+        entries = list(_entries(step, place, folder, keep))
+        (ledger.aside if step.get("is_copied_context") is True else ledger.entries).extend(entries)
+        if step.get("is_copied_context") is not True:
+            ledger.usage = _sum(ledger.usage, _usage(step.get("metrics")))
+        started.update(_started(step))
+    ledger.stated = _stated(trajectory.get("final_metrics"))
+    for number, child in enumerate(_dicts(trajectory.get("subagent_trajectories")), 1):
+        subagent = _count(child, replace(first, file=f"{first.file}/{number}"), folder, keep)
+        subagent.started_by = started.get(_text(child.get("trajectory_id")) or "")
+        ledger.subagents.append(subagent)
+    return ledger
+
+
+def _entries(step: dict[str, JSON], place: Place, folder: Path, keep: Keep) -> Iterator[Entry]:
+    source = step.get("source")
+    if source == "agent":
+        for kind, content in (("thought", step.get("reasoning_content")), ("answer", step.get("message"))):
+            text = _words(content)
+            if text.strip():
+                entry = entry_of_text(kind, place, text, keep)
+                entry.images = len(_images(content))
+                yield entry
+            yield from _image_entries(content, None, place, folder)
+    else:
+        kind = "prompt" if source == "user" else "system"
+        entry = entry_of_text(kind, place, _words(step.get("message")), keep)
+        entry.images = len(_images(step.get("message")))
+        extra = step.get("extra")
+        entry.injected = isinstance(extra, dict) and "injected" in extra
+        yield entry
+        yield from _image_entries(step.get("message"), None, place, folder)
+    for call in _dicts(step.get("tool_calls")):
+        name = str(call.get("function_name"))
+        yield entry_of_call(place, _text(call.get("tool_call_id")), name, call.get("arguments"), keep)
+    for result in _results(step):
+        yield from _result(result, place, folder, keep)
+
+
+def _result(result: dict[str, JSON], place: Place, folder: Path, keep: Keep) -> Iterator[Entry]:
+    call = _text(result.get("source_call_id"))
+    entry = entry_of_text("result", place, _words(result.get("content")), keep)
+    entry.id = call
+    entry.images = len(_images(result.get("content")))
+    extra = result.get("extra")
+    if isinstance(extra, dict):
+        for key in ("is_error", "tool_result_is_error"):
+            failed = extra.get(key)
+            if isinstance(failed, bool):
+                entry.ok = not failed
+    yield entry
+    yield from _image_entries(result.get("content"), call, place, folder)
+
+
+def _results(step: dict[str, JSON]) -> list[dict[str, JSON]]:
+    observation = step.get("observation")
+    return _dicts(observation.get("results")) if isinstance(observation, dict) else []
+
+
+def _started(step: dict[str, JSON]) -> Iterator[tuple[str, str]]:
+    """The subagents that a step's results name, each with the id of the call that started it."""
+    for result in _results(step):
+        call = _text(result.get("source_call_id"))
+        for reference in _dicts(result.get("subagent_trajectory_ref")):
+            child = _text(reference.get("trajectory_id"))
+            if call and child:
+                yield child, call
+
+
+def _words(content: JSON) -> str:
+    if isinstance(content, str):
+        return content
+    texts = [part.get("text") for part in _dicts(content) if part.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _images(content: JSON) -> list[dict[str, JSON]]:
+    return [part for part in _dicts(content) if part.get("type") == "image"]
+
+
+def _image_entries(content: JSON, call: str | None, place: Place, folder: Path) -> Iterator[Entry]:
+    for part in _images(content):
+        source = part.get("source")
+        path = source.get("path") if isinstance(source, dict) else None
+        yield entry_of_image(place, call, bytes_of_data_url(path) or _beside(folder, path))
+
+
+def _beside(folder: Path, path: JSON) -> bytes | None:
+    """The bytes of a picture that lies beside the trajectory; a path that leads out of its folder is not followed."""
+    if not isinstance(path, str) or not path or "\0" in path:
+        return None
+    try:
+        file = (folder / path).resolve()
+        inside = file.is_relative_to(folder.resolve())
+        return file.read_bytes() if inside and file.is_file() and file.stat().st_size <= _MAX_IMAGE else None
+    except (OSError, ValueError):
+        return None
+
+
+def _usage(metrics: JSON) -> Usage | None:
+    if not isinstance(metrics, dict):
+        return None
+    extra = metrics.get("extra")
+    more = extra if isinstance(extra, dict) else {}
+    usage = Usage(
+        prompt_tokens=_tokens(metrics.get("prompt_tokens")),
+        output_tokens=_tokens(metrics.get("completion_tokens")),
+        cached_tokens=_tokens(metrics.get("cached_tokens")),
+        cache_write_tokens=_tokens(more.get("cache_creation_input_tokens")),
+        reasoning_tokens=_tokens(more.get("reasoning_tokens")),
+    )
+    return usage if usage != Usage() else None
+
+
+def _stated(metrics: JSON) -> Usage | None:
+    if not isinstance(metrics, dict):
+        return None
+    usage = Usage(
+        prompt_tokens=_tokens(metrics.get("total_prompt_tokens")),
+        output_tokens=_tokens(metrics.get("total_completion_tokens")),
+        cached_tokens=_tokens(metrics.get("total_cached_tokens")),
+    )
+    return usage if usage != Usage() else None
+
+
+def _sum(total: Usage | None, more: Usage | None) -> Usage | None:
+    if total is None or more is None:
+        return total or more
+    for part in fields(Usage):
+        values = [getattr(each, part.name) for each in (total, more)]
+        known = [value for value in values if value is not None]
+        setattr(total, part.name, sum(known) if known else None)
+    return total
+
+
+def _tokens(value: JSON) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: JSON) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _dicts(value: JSON) -> list[dict[str, JSON]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

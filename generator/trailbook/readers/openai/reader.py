@@ -1,0 +1,148 @@
+"""An OpenAI chat as a chat. The format has no times, no tokens and no thinking of its own."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import tzinfo
+
+from trailbook import json_text
+from trailbook.chat import (
+    JSON,
+    Agent,
+    Asked,
+    Called,
+    Chat,
+    File,
+    Message,
+    Noted,
+    Part,
+    Place,
+    Returned,
+    Said,
+    Text,
+    Thought,
+    Tool,
+)
+from trailbook.readers import Found, Unreadable
+from trailbook.readers.images import image_from_url
+from trailbook.readers.lines import Problems
+from trailbook.readers.openai.finding import is_chat, words_of
+from trailbook.readers.pairing import Pairing
+from trailbook.readers.pieces import again, parse, place_of
+from trailbook.readers.values import Fields, fields, items, json_words, string
+
+
+def read(found: Found, zone: tzinfo) -> Chat:
+    """The chat. Raises Unreadable, OSError."""
+    problems = Problems()
+    piece = again(found, arrays=True)
+    value = parse(found.path, piece, problems)
+    if not is_chat(value):
+        raise Unreadable(f"{found.path.name} holds no OpenAI chat at {piece.number}.")
+    agent = Agent(name="assistant", product="OpenAI chat")
+    reading = _Reading(Chat(id=found.id, source="openai", agent=agent), problems)
+    reading.chat.tools = [tool for each in _declared(fields(value)) if (tool := _tool(each))]
+    for number, message in enumerate(map(fields, items(fields(value).get("messages"))), 1):
+        _read_message(message, place_of(found.path, piece, number), reading)
+    reading.chat.diagnostics = problems.found
+    return reading.chat
+
+
+@dataclass(slots=True)
+class _Reading:
+    chat: Chat
+    problems: Problems
+    pairing: Pairing = field(default_factory=Pairing)
+    unnamed: deque[str] = field(default_factory=deque)
+    """Calls of the old shape, which has no ids: their results answer them in order."""
+
+
+def _declared(chat: Fields) -> list[Fields]:
+    tools = [fields(fields(tool).get("function")) for tool in items(chat.get("tools"))]
+    return tools + [fields(function) for function in items(chat.get("functions"))]
+
+
+def _tool(function: Fields) -> Tool | None:
+    name = string(function.get("name"))
+    return Tool(name, string(function.get("description")), function.get("parameters")) if name else None
+
+
+def _read_message(message: Fields, place: Place, reading: _Reading) -> None:
+    role, content = message.get("role"), message.get("content")
+    events = reading.chat.events
+    if role == "user":
+        parts = _parts(content, words=False)
+        events.append(Asked(id=f"message-{place.number}", text=words_of(content), parts=parts, place=place))
+    elif role == "assistant":
+        _read_reply(message, place, reading)
+    elif role in ("tool", "function"):
+        _read_result(message, place, reading)
+    elif not events and reading.chat.system_prompt is None:
+        reading.chat.system_prompt = words_of(content)
+    else:
+        events.append(Noted(topic="system", text=words_of(content), place=place))
+
+
+def _read_reply(message: Fields, place: Place, reading: _Reading) -> None:
+    key = f"message-{place.number}"
+    events = reading.chat.events
+    reading.chat.messages[key] = Message()
+    thought = string(message.get("reasoning_content")) or string(message.get("reasoning"))
+    if thought:
+        events.append(Thought(text=thought, place=place, message=key))
+    words = words_of(message.get("content"))
+    if words:
+        events.append(Said(text=words, place=place, message=key))
+    old = message.get("function_call")
+    if isinstance(old, dict):
+        reading.unnamed.append(_read_call(old, None, place, reading))
+    for call in map(fields, items(message.get("tool_calls"))):
+        _read_call(fields(call.get("function")), string(call.get("id")), place, reading)
+
+
+def _read_call(function: Fields, logged: str | None, place: Place, reading: _Reading) -> str:
+    call = reading.pairing.call(logged, f"message-{place.number}-{len(reading.chat.events)}")
+    arguments, raw = _arguments(function.get("arguments"))
+    name = string(function.get("name")) or "unknown_tool"
+    key = f"message-{place.number}"
+    reading.chat.events.append(Called(id=call, name=name, arguments=arguments, raw=raw, place=place, message=key))
+    return call
+
+
+def _arguments(value: JSON) -> tuple[Fields, str | None]:
+    if not isinstance(value, str):
+        return (value, None) if isinstance(value, dict) else ({}, None if value is None else json_words(value))
+    try:
+        parsed = json_text.parse(value.encode("utf-8", "replace"))
+    except ValueError:
+        return {}, value
+    return (parsed, None) if isinstance(parsed, dict) else ({}, value)
+
+
+def _read_result(message: Fields, place: Place, reading: _Reading) -> None:
+    if message.get("role") == "function":
+        call, linked = (reading.unnamed.popleft(), "order") if reading.unnamed else (None, None)
+    else:
+        call = reading.pairing.result(string(message.get("tool_call_id")))
+        linked = "id" if call else None
+    if call is None:
+        reading.problems.count("orphan-result", "A result answers no call of the chat; it is shown by itself.", place)
+    parts = _parts(message.get("content"), words=True)
+    reading.chat.events.append(Returned(call=call, parts=parts, linked=linked, place=place))
+
+
+def _parts(content: JSON, *, words: bool) -> list[Part]:
+    if isinstance(content, str):
+        return [Text(content)] if words and content else []
+    return [part for block in items(content) if (part := _part(block, words=words)) is not None]
+
+
+def _part(block: JSON, *, words: bool) -> Part | None:
+    kind, text = fields(block).get("type"), block if isinstance(block, str) else fields(block).get("text")
+    if isinstance(text, str):
+        return Text(text) if words else None
+    if kind == "image_url":
+        image = fields(block).get("image_url")
+        return image_from_url(fields(image).get("url") if isinstance(image, dict) else image)
+    return File(name=string(kind)) if kind is not None else None

@@ -1,0 +1,176 @@
+"""What is in one ShareGPT conversation, counted straight from its turns, in any of three dialects.
+
+Hermes writes calls and results as tagged JSON inside the words; LLaMA-Factory as turns of their own (`function_call`,
+`observation`); the plain dialect has neither. None of them has the id of a call beside the call: a call and its result
+are paired by their order, and the id that Hermes writes beside the result is then the call's too.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from trailbook import json_text
+from trailbook.chat import JSON, Place
+from trailbook.ledger import Entry, Keep, Ledger, digest_of_arguments, entry_of_call, entry_of_text
+from trailbook.readers import Found
+from trailbook.readers.lines import Problems
+from trailbook.readers.pieces import again, parse, place_of
+
+_PROMPT = ("human", "user")
+_REPLY = ("gpt", "assistant", "bing", "chatgpt", "bard", "model")
+_RESULT = ("tool", "observation", "tool_response", "function_response")
+_CALL = ("function_call", "tool_call")
+
+
+def count(found: Found, keep: Keep) -> Ledger:
+    """The conversation's ledger. Raises Unreadable, OSError."""
+    piece = again(found, arrays=True)
+    value = parse(found.path, piece, Problems())
+    turns = value.get("conversations") if isinstance(value, dict) else None
+    counter = _Counter(keep)
+    for number, turn in enumerate(turns if isinstance(turns, list) else [], 1):
+        if isinstance(turn, dict):
+            counter.turn(turn, place_of(found.path, piece, number))
+    counter.settle()
+    return counter.ledger
+
+
+@dataclass(slots=True)
+class _Counter:
+    keep: Keep
+    ledger: Ledger = field(default_factory=Ledger)
+    waiting: deque[Entry] = field(default_factory=deque)
+    """Calls that have no result yet, in order."""
+
+    def turn(self, turn: dict[str, JSON], place: Place) -> None:
+        role = turn.get("from", turn.get("role"))
+        value = turn.get("value", turn.get("content"))
+        text = value if isinstance(value, str) else _text(value)
+        if role in _RESULT:
+            self._results(text, place)
+        elif role in _PROMPT:
+            self.settle()
+            self.ledger.entries.append(entry_of_text("prompt", place, text, self.keep))
+        elif role in _CALL or role in _REPLY:
+            self.settle()
+            self._reply(text, place, called=role in _CALL)
+        elif text.strip():
+            self.ledger.entries.append(entry_of_text("system", place, text, self.keep))
+
+    def settle(self) -> None:
+        """What is asked or said next ends the wait for results."""
+        for number, call in enumerate(self.waiting, 1):
+            call.id = call.id or f"{call.place.number}.{number} unanswered"
+        self.waiting.clear()
+
+    def _reply(self, text: str, place: Place, *, called: bool) -> None:
+        thought, words = _thought_and_words(text)
+        calls = _turn_of_calls(words) if called else None
+        if calls is None:
+            words, calls = _words_and_blocks(words, "tool_call")
+        for kind, said in (("thought", thought), ("answer", "" if called else words)):
+            if said.strip():
+                self.ledger.entries.append(entry_of_text(kind, place, said, self.keep))
+        for call in calls:
+            entry = entry_of_call(place, None, str(call.get("name")), _arguments(call), self.keep)
+            self.ledger.entries.append(entry)
+            self.waiting.append(entry)
+
+    def _results(self, text: str, place: Place) -> None:
+        words, blocks = _words_and_blocks(text, "tool_response")
+        if not blocks:
+            results: list[JSON] = [words]
+            parsed = _parsed(words) if len(self.waiting) > 1 else None
+            if isinstance(parsed, list) and len(parsed) == len(self.waiting):
+                results = parsed
+            blocks = [{"content": result} for result in results]
+        for number, block in enumerate(blocks, 1):
+            entry = self._result(block.get("content"), place)
+            call = self.waiting.popleft() if self.waiting else None
+            logged = block.get("tool_call_id")
+            entry.id = logged if isinstance(logged, str) and logged else f"{place.number}.{number}"
+            if call is not None:
+                call.id = entry.id
+            self.ledger.entries.append(entry)
+
+    def _result(self, content: JSON, place: Place) -> Entry:
+        if isinstance(content, str):
+            return entry_of_text("result", place, content, self.keep)
+        text = _text(content) if isinstance(content, list) and _is_parts(content) else None
+        if text is not None:
+            return entry_of_text("result", place, text, self.keep)
+        entry = entry_of_call(place, None, "", content, self.keep)
+        return Entry("result", place, digest_of_arguments(content), text=entry.text, size=entry.size)
+
+
+def _thought_and_words(text: str) -> tuple[str, str]:
+    body = text.lstrip()
+    if not body.startswith("<think>"):
+        return "", text
+    thought, closed, words = body.removeprefix("<think>").partition("</think>")
+    return (thought, words) if closed else ("", text)
+
+
+def _words_and_blocks(text: str, tag: str) -> tuple[str, list[dict[str, JSON]]]:
+    """The words, and the JSON blocks that stand after them, each between two lines that hold nothing but its tag."""
+    lines = text.rstrip().split("\n")
+    blocks: deque[dict[str, JSON]] = deque()
+    while len(lines) >= 3 and lines[-1] == f"</{tag}>" and lines[-3] == f"<{tag}>":
+        block = _parsed(lines[-2])
+        if not isinstance(block, dict):
+            break
+        blocks.appendleft(block)
+        del lines[-3:]
+    if blocks or f"<{tag}>" not in text:
+        return "\n".join(lines), list(blocks)
+    return _loosely(text, tag)
+
+
+def _loosely(text: str, tag: str) -> tuple[str, list[dict[str, JSON]]]:
+    """The same for other writers, whose blocks stand anywhere and over several lines."""
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    words, blocks, after = [], [], 0
+    while (start := text.find(opening, after)) >= 0 and (end := text.find(closing, start)) >= 0:
+        block = _parsed(text[start + len(opening) : end])
+        if not isinstance(block, dict):
+            return text, []
+        blocks.append(block)
+        words.append(text[after:start])
+        after = end + len(closing)
+    return "".join([*words, text[after:]]), blocks
+
+
+def _turn_of_calls(text: str) -> list[dict[str, JSON]] | None:
+    """The calls of a `function_call` turn: an object, or a list of them."""
+    value = _parsed(text)
+    found = value if isinstance(value, list) else [value]
+    calls = [call for call in found if isinstance(call, dict) and "name" in call]
+    return calls if calls and len(calls) == len(found) else None
+
+
+def _arguments(call: dict[str, JSON]) -> JSON:
+    arguments = call.get("arguments")
+    if isinstance(arguments, str):
+        parsed = _parsed(arguments)
+        return parsed if isinstance(parsed, dict) else arguments
+    if isinstance(arguments, dict) and list(arguments) == ["_raw"]:
+        return arguments["_raw"]
+    return arguments
+
+
+def _parsed(text: str) -> JSON:
+    try:
+        return json_text.parse(text.strip().encode("utf-8", "replace"))
+    except ValueError:
+        return None
+
+
+def _is_parts(content: list[JSON]) -> bool:
+    return bool(content) and all(isinstance(part, dict) and part.get("type") == "text" for part in content)
+
+
+def _text(content: JSON) -> str:
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))

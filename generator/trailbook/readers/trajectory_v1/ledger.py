@@ -1,0 +1,76 @@
+"""What is in one trajectory-v1 file, counted straight from its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trailbook import json_text
+from trailbook.chat import JSON, Place
+from trailbook.ledger import Entry, Keep, Ledger, bytes_of_data_url, entry_of_call, entry_of_image, entry_of_text
+from trailbook.readers import Found
+from trailbook.readers.lines import Problems
+from trailbook.readers.pieces import again, parse, place_of
+
+_KINDS = {"system": "system", "observation": "system", "user": "prompt", "reasoning": "thought", "assistant": "answer"}
+
+
+def count(found: Found, keep: Keep) -> Ledger:
+    """The file's ledger. Raises Unreadable, OSError."""
+    piece = again(found, arrays=False)
+    value = parse(found.path, piece, Problems())
+    ledger = Ledger()
+    for number, record in enumerate(value if isinstance(value, list) else [], 1):
+        if isinstance(record, dict):
+            ledger.entries.extend(_entries(record, place_of(found.path, piece, number), keep))
+    return ledger
+
+
+def _entries(record: dict[str, JSON], place: Place, keep: Keep) -> Iterator[Entry]:
+    role = _scalar(record.get("role"))
+    content = _scalar(record.get("content"))
+    text = content if isinstance(content, str) else ""
+    if role == "tool":
+        yield from _result(record, text, place, keep)
+    elif isinstance(role, str) and role in _KINDS:
+        if text.strip() or role == "user":
+            yield entry_of_text(_KINDS[role], place, text, keep)
+        for call in _dicts(record.get("tool_calls")):
+            logged, name = _scalar(call.get("id")), _scalar(call.get("name"))
+            arguments = _arguments(_scalar(call.get("args")))
+            yield entry_of_call(place, logged if isinstance(logged, str) else None, str(name), arguments, keep)
+
+
+def _result(record: dict[str, JSON], text: str, place: Place, keep: Keep) -> Iterator[Entry]:
+    logged = _scalar(record.get("tool_call_id"))
+    call = logged if isinstance(logged, str) else None
+    lines = text.split("\n")
+    pictures = [data for data in map(bytes_of_data_url, lines) if data is not None]
+    if pictures:
+        text = "\n".join(line for line in lines if bytes_of_data_url(line) is None)
+    entry = entry_of_text("result", place, text, keep)
+    ok = _scalar(record.get("ok"))
+    entry.id, entry.images, entry.ok = call, len(pictures), ok if isinstance(ok, bool) else None
+    yield entry
+    for data in pictures:
+        yield entry_of_image(place, call, data)
+
+
+def _arguments(value: JSON) -> JSON:
+    if not isinstance(value, str):
+        return value
+    try:
+        parsed = json_text.parse(value.encode("utf-8", "replace"))
+    except ValueError:
+        return value
+    if isinstance(parsed, dict) and list(parsed) == ["_raw"]:
+        return parsed["_raw"]
+    return parsed if isinstance(parsed, dict) else value
+
+
+def _scalar(value: JSON) -> JSON:
+    """A value, or the one value of a list: R writes single values so where it is not told otherwise."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _dicts(value: JSON) -> list[dict[str, JSON]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
