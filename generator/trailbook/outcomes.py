@@ -1,0 +1,63 @@
+"""What came of a call, read from what came back: test counts, the line that says why it failed, matches."""
+
+from __future__ import annotations
+
+import re
+
+from trailbook.wording import counted, line
+
+_EITHER_END = 4_000
+"""Summaries stand at the end of an output, sometimes at its beginning: so much is looked at."""
+
+_FAILED = (
+    re.compile(r"\b(\d{1,7}) (?:tests? )?fail(?:ed|ing|ures?)\b", re.IGNORECASE),
+    re.compile(r"\bfail(?:ed|ures)[=:] ?(\d{1,7})", re.IGNORECASE),
+)
+_ERRORS = (re.compile(r"\b(\d{1,7}) errors?\b"), re.compile(r"\berrors=(\d{1,7})"))
+_PASSED = (
+    re.compile(r"\b(\d{1,7}) (?:tests? )?pass(?:ed|ing)\b", re.IGNORECASE),
+    re.compile(r"^Ran (\d{1,7}) tests?\b(?=[\s\S]*^OK)", re.MULTILINE),
+)
+_GO_FAILED = re.compile(r"^\s*--- FAIL: ", re.MULTILINE)
+_GO_PASSED = re.compile(r"^\s*--- PASS: ", re.MULTILINE)
+_EXIT = re.compile(r"(?:Exit code|exit code|Return code|Process exited with code):? ?(-?\d{1,5})\.?")
+_TAG = re.compile(r"</?tool_use_error>")
+
+
+def tests_in(output: str) -> str | None:
+    """What a run of tests or checks counted: `1 failed`, `2 errors`, `241 passed`; None where it counted nothing."""
+    text = output if len(output) <= 2 * _EITHER_END else output[:_EITHER_END] + "\n" + output[-_EITHER_END:]
+    failed = _count(text, _FAILED) or len(_GO_FAILED.findall(text))
+    if failed:
+        return f"{failed:,} failed"
+    errors = _count(text, _ERRORS)
+    if errors:
+        return counted(errors, "error")
+    passed = _count(text, _PASSED) or len(_GO_PASSED.findall(text))
+    return f"{passed:,} passed" if passed else None
+
+
+def failure_in(output: str, exit_status: int | None) -> str:
+    """Why a call failed, in a line: `Failed: no such file`, `Exit code 1`, `Failed`."""
+    lines = [row.strip() for row in _TAG.sub("", output[:_EITHER_END]).split("\n")]
+    said = [row for row in lines if row and not _EXIT.fullmatch(row)]
+    if said and said[0].startswith("Traceback (most recent call last)"):
+        tail = [row.strip() for row in output[-_EITHER_END:].split("\n") if row.strip()]
+        said = tail[-1:]
+    if said:
+        return f"Failed: {line(said[0], 120)}"
+    code = (
+        exit_status
+        if exit_status is not None
+        else next((int(m.group(1)) for m in map(_EXIT.fullmatch, lines) if m), None)
+    )
+    return "Failed" if code is None else f"Exit code {code}"
+
+
+def _count(text: str, patterns: tuple[re.Pattern[str], ...]) -> int:
+    """The last number that one of the patterns finds: a summary stands after what it sums up."""
+    for pattern in patterns:
+        found = pattern.findall(text)
+        if found:
+            return int(found[-1])
+    return 0
