@@ -57,7 +57,7 @@ def parse(path: Path, piece: Piece, problems: Problems) -> JSON:
     Raises Unreadable, which says at which byte a cut text ends.
     """
     try:
-        return parse_document(piece.data.strip(), Place(path.name, piece.number), problems)
+        return parse_document(piece.data.rstrip(), Place(path.name, piece.number), problems)
     except json_text.TooDeep as error:
         raise Unreadable(f"{_where(path, piece)} is {error}: it cannot be read.") from None
     except json_text.NotJSON as error:
@@ -156,7 +156,7 @@ def _where(path: Path, piece: Piece) -> str:
 
 
 def _damage(path: Path, piece: Piece, error: json_text.NotJSON) -> str:
-    end = len(piece.data.strip())
+    end = len(piece.data.rstrip())
     # A string without its end runs to the end of the text; a cut escape or word stands right before it.
     if str(error).startswith("Unterminated string") or error.at >= end - _LONGEST_TOKEN:
         return f"{_where(path, piece)} is cut off: it ends at byte {end:,}, in the middle of a value."
