@@ -62,14 +62,15 @@ def tallies(timeline: Timeline) -> list[str]:
     message begins or, where the log counts by turn, when the turn has ended. What is inherited does not count.
     """
     running = _Running(timeline.turns)
+    totals = timeline.totals
     last = len(timeline.steps) - 1
     lines = []
     for index, step in enumerate(timeline.steps):
         running.take(step)
         if index < last:
-            lines.append(_line("By here", running.duration, index, last, running.usage, running.usd))
+            lasted = None if totals.duration is None else running.duration
+            lines.append(_line("By here", lasted, index, last, running.usage, running.usd))
     if timeline.steps:
-        totals = timeline.totals
         lines.append(_line("In all", totals.duration, last, last, totals.usage, totals.usd))
     return lines
 
@@ -80,7 +81,7 @@ class _Running:
     def __init__(self, turns: list[Turn]) -> None:
         self.usage: Usage | None = None
         self.usd: float | None = None
-        self.duration: int | None = None
+        self.duration = 0
         """Never falls, although steps stand in file order and parallel ones end in another."""
         self._turns = turns
         self._over = 0
@@ -103,11 +104,12 @@ class _Running:
             self._count(turn)
         self.duration = self._lasted(step)
 
-    def _lasted(self, step: Step) -> int | None:
+    def _lasted(self, step: Step) -> int:
+        lasted = self._over
         turn = self._turns[self._present] if self._turns else None
-        if turn is None or turn.inherited or turn.at is None or turn.ended is None or step.at is None:
-            return self._over or self.duration
-        return max(self._over + min(_end(step), turn.ended) - turn.at, self.duration or 0)
+        if turn and not turn.inherited and None not in (turn.at, turn.ended, step.at):
+            lasted += min(_end(step), turn.ended or 0) - (turn.at or 0)
+        return max(lasted, self.duration)
 
     def _count(self, turn: Turn) -> None:
         if turn.index not in self._counted and turn.index not in self._by_message:
