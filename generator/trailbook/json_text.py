@@ -9,8 +9,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
-from decimal import Decimal
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import orjson
@@ -23,9 +23,17 @@ DEEPEST = 1_024
 # Functions that walk a value call themselves once or twice a level; calls between Python functions use no C stack.
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 6 * DEEPEST))
 
-# A number that a float or a 64-bit integer may not hold: 16 digits or more, or an exponent of three digits.
-_LONG_NUMBER = re.compile(rb"[\[{:,\s]-?(?:\d[\d.]{15}|[\d.]+[eE][+-]?\d{3})")
-_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# Digits and points as 0: a number that a float may not hold shows as 16 of them, or as an exponent of three digits.
+_SHAPE = bytes.maketrans(b"123456789.E", b"0000000000e")
+_LONG, _SMALL = b"0" * 16, b"0e-000"
+# Possessive, and with the closing quote left open, so that no text takes more than one pass.
+_STRING_OR_BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_BLANK = re.compile("[ \\t\\r\\n\\x00]*")
+_FIRST_KEY = re.compile(r'\{"[^"\\]{1,64}":')
+_TRIES = 16
+"""How often the rest of a damaged text is searched for a whole value."""
+_LONGEST_INTEGER = 4_000
+"""Digits that Python turns into an integer and back; it refuses more, as a guard against slow conversions."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -44,32 +52,41 @@ class TooDeep(ValueError):
 def parse(data: bytes) -> JSON:
     """Read one JSON text (UTF-8, nothing after it).
 
-    A fraction that a float would change comes back as a Decimal, NaN and the infinities as the text of their name.
+    A number that a float would change comes back as a Decimal, NaN and the infinities as the text of their name.
     Lone surrogates come back as they are: the caller replaces and reports them (`replace_lone_surrogates`).
     Raises NotJSON, TooDeep.
     """
-    if not _LONG_NUMBER.search(data):
-        try:
-            value: JSON = orjson.loads(data)
-        except orjson.JSONDecodeError:
-            pass
-        else:
-            return value
-    return _parse_exactly(data)
-
-
-def parse_first(data: bytes) -> tuple[JSON, int]:
-    """Read the JSON value that `data` starts with; returns it and the offset in bytes after it.
-
-    Raises NotJSON, TooDeep.
-    """
-    _refuse_depth(data)
-    text = data.decode("utf-8", "surrogateescape")
     try:
-        value, end = _DECODER.raw_decode(text)
-    except json.JSONDecodeError as error:
-        raise NotJSON(error.msg, len(text[: error.pos].encode("utf-8", "surrogateescape"))) from None
-    return value, len(text[:end].encode("utf-8", "surrogateescape"))
+        value: JSON = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _parse_exactly(data)
+    # Whatever orjson rounded has become a float, and looking for those is far cheaper than searching the text.
+    if _has_float(value) and _may_be_rounded(data):
+        return _parse_exactly(data)
+    return value
+
+
+def parse_glued(data: bytes) -> Iterator[JSON | NotJSON]:
+    """Read the values of a text (UTF-8) in which several stand together, with blanks or NUL bytes between or without.
+
+    Where the text is damaged, yields a NotJSON that says where, and goes on at the next whole value that starts with
+    the same key as the damaged one (a write that was cut, and the next one after it). Raises NotJSON, TooDeep.
+    """
+    text = _decoded(data)
+    _refuse_depth(data)
+    position = _after_blanks(text, 0)
+    measured = offset = 0
+    while position < len(text):
+        try:
+            value, position = _DECODER.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            offset += _bytes(text[measured:position])
+            measured = position
+            yield NotJSON(error.msg, offset + _bytes(text[position : error.pos]))
+            position = _next_whole(text, position)
+        else:
+            yield value
+        position = _after_blanks(text, position)
 
 
 def dump(value: JSON, *, indent: int = 0) -> bytes:
@@ -119,27 +136,81 @@ def replace_lone_surrogates(value: JSON) -> JSON:
 
 
 def _parse_exactly(data: bytes) -> JSON:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise NotJSON("not UTF-8", error.start) from None
+    text = _decoded(data)
     _refuse_depth(data)
     try:
         value: JSON = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise NotJSON(error.msg, len(text[: error.pos].encode("utf-8", "surrogatepass"))) from None
+        raise NotJSON(error.msg, _bytes(text[: error.pos])) from None
     return value
 
 
-def _exact_fraction(token: str) -> float | Decimal:
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotJSON("not UTF-8", error.start) from None
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8"))
+
+
+def _after_blanks(text: str, position: int) -> int:
+    blanks = _BLANK.match(text, position)
+    return blanks.end() if blanks else position
+
+
+def _next_whole(text: str, damaged: int) -> int:
+    """Where the next whole value starts, else the end of the text."""
+    start = _FIRST_KEY.match(text, damaged)
+    position = damaged
+    for _ in range(_TRIES if start else 0):
+        position = text.find(start.group() if start else "", position + 1)
+        if position < 0:
+            break
+        try:
+            _DECODER.raw_decode(text, position)
+        except json.JSONDecodeError:
+            continue
+        return position
+    return len(text)
+
+
+def _has_float(value: JSON) -> bool:
+    if type(value) is dict:
+        items: Iterable[JSON] = value.values()
+    elif type(value) is list:
+        items = value
+    else:
+        return type(value) is float
+    for item in items:
+        kind = type(item)
+        if kind is float or ((kind is dict or kind is list) and _has_float(item)):
+            return True
+    return False
+
+
+def _may_be_rounded(data: bytes) -> bool:
+    shape = data.translate(_SHAPE)
+    return _LONG in shape or _SMALL in shape
+
+
+def _exact_fraction(token: str) -> float | Decimal | str:
     value = float(token)
-    if math.isfinite(value) and Decimal(repr(value)) == Decimal(token):
-        return value
-    return Decimal(token)
+    try:
+        exact = Decimal(token)
+    except InvalidOperation:
+        return token  # an exponent of 19 digits or more: no kind of number holds it, its text does
+    return value if math.isfinite(value) and Decimal(repr(value)) == exact else exact
+
+
+def _exact_integer(token: str) -> int | Decimal:
+    return int(token) if len(token) <= _LONGEST_INTEGER else Decimal(token)
 
 
 # strict=False: a raw control character inside a string is read, not refused (logs have them).
-_DECODER = json.JSONDecoder(strict=False, parse_float=_exact_fraction, parse_constant=str)
+_DECODER = json.JSONDecoder(strict=False, parse_float=_exact_fraction, parse_int=_exact_integer, parse_constant=str)
 
 
 def _exact(value: Any) -> orjson.Fragment:
@@ -150,6 +221,8 @@ def _exact(value: Any) -> orjson.Fragment:
 
 def _refuse_depth(data: bytes) -> None:
     # The standard library's parser recurses on the C stack, so the depth is known before it starts.
+    if data.count(b"[") + data.count(b"{") <= DEEPEST:
+        return
     depth = 0
     for token in _STRING_OR_BRACKET.finditer(data):
         if token.group() in b"[{":

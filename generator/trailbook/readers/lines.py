@@ -58,8 +58,8 @@ def read_records(path: Path, problems: Problems, *, name: str | None = None) -> 
 def read_stream(stream: BinaryIO, problems: Problems, *, name: str) -> Iterator[Record]:
     """As `read_records`, over an open binary stream (a decompressed one, say)."""
     for number, raw in enumerate(stream, 1):
-        if number == 1 and raw.startswith(_BOM):
-            problems.count("byte-order-mark", f"{name} starts with a byte order mark.", Place(name, 1))
+        if raw.startswith(_BOM):  # not only on line 1: files are put together by `cat`
+            problems.count("byte-order-mark", f"{name} has a byte order mark.", Place(name, number))
             raw = raw[len(_BOM) :]
         line = raw.removesuffix(b"\n")
         if line.endswith(b"\r"):
@@ -86,7 +86,7 @@ def parse_document(data: bytes, place: Place, problems: Problems) -> JSON:
         value = json_text.parse(data)
     except json_text.NotJSON:
         value = json_text.parse(_mend_utf8(data, place, problems))
-    return _mend_surrogates(value, data, place, problems)
+    return _mend_surrogates(value, place, problems) if _spells_surrogates(data) else value
 
 
 def _read_line(line: bytes, place: Place, problems: Problems) -> Iterator[Record]:
@@ -98,32 +98,30 @@ def _read_line(line: bytes, place: Place, problems: Problems) -> Iterator[Record
     except json_text.NotJSON:
         yield from _read_damaged(_mend_utf8(line, place, problems), place, problems)
         return
-    yield Record(place, _mend_surrogates(value, line, place, problems))
+    yield Record(place, _mend_surrogates(value, place, problems) if _spells_surrogates(line) else value)
 
 
 def _read_damaged(line: bytes, place: Place, problems: Problems) -> Iterator[Record]:
-    """What can be read of a line that is not one JSON value: the whole values it starts with."""
-    rest = line.strip(b" \t\r\x00")
-    if len(rest) < len(line.strip(b" \t\r")):
+    """What can be read of a line that is not one JSON value: every whole value in it."""
+    bare = line.strip(b" \t\r")
+    if bare.startswith(b"\0") or bare.endswith(b"\0"):
         problems.count("nul-bytes", f"{place.file} has NUL bytes between its records.", place)
+    surrogates = _spells_surrogates(line)
     read = 0
-    while rest:
-        try:
-            value, end = json_text.parse_first(rest)
-        except json_text.TooDeep:
-            problems.add("too-deep", "A line is nested deeper than can be read; it was passed over.", place, lost=True)
-            return
-        except json_text.NotJSON as error:
-            problems.add(
-                "damaged-line",
-                f"A line is damaged at byte {error.at + 1}; the rest of it was passed over.",
-                place,
-                lost=True,
-            )
-            return
-        yield Record(place, _mend_surrogates(value, rest, place, problems))
-        read += 1
-        rest = rest[end:].lstrip(b" \t\r\x00")
+    try:
+        for value in json_text.parse_glued(line):
+            if isinstance(value, json_text.NotJSON):
+                problems.add(
+                    "damaged-line",
+                    f"A line is damaged at byte {value.at + 1}; what could not be read there was passed over.",
+                    place,
+                    lost=True,
+                )
+            else:
+                read += 1
+                yield Record(place, _mend_surrogates(value, place, problems) if surrogates else value)
+    except json_text.TooDeep:
+        problems.add("too-deep", "A line is nested deeper than can be read; it was passed over.", place, lost=True)
     if read > 1:
         problems.add("glued-line", f"{read} records stand on one line; each was read.", place)
 
@@ -137,9 +135,13 @@ def _mend_utf8(data: bytes, place: Place, problems: Problems) -> bytes:
     return data
 
 
-def _mend_surrogates(value: JSON, data: bytes, place: Place, problems: Problems) -> JSON:
+def _spells_surrogates(data: bytes) -> bool:
     # Only a text that spells surrogates out can hold half a pair.
-    if (b"\\ud" not in data and b"\\uD" not in data) or not json_text.has_lone_surrogates(value):
+    return b"\\ud" in data or b"\\uD" in data
+
+
+def _mend_surrogates(value: JSON, place: Place, problems: Problems) -> JSON:
+    if not json_text.has_lone_surrogates(value):
         return value
     problems.add("lone-surrogate", "Halves of surrogate pairs were replaced by U+FFFD.", place, lost=True)
     return json_text.replace_lone_surrogates(value)
