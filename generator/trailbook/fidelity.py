@@ -98,7 +98,7 @@ def compare(
     The recounts read either again where digests differ, to tell what was redacted from what was lost; without them
     every difference is a loss. Raises second_reading.Changed, and what the recounts raise.
     """
-    comparer = _Comparer(Comparison(format_name), NOT_CARRIED[format_name])
+    comparer = _Comparer(Comparison(format_name), NOT_CARRIED.get(format_name, frozenset()))
     comparer.chat(log, written)
     for verdict in settle(comparer.doubts, Side(log, recount_log), Side(written, recount_written)):
         comparer.verdict(verdict)

@@ -1,19 +1,26 @@
 """Whether a written value is the log's own, but for what redaction took out.
 
-A redaction token (`[key]`, `[email 2]`, `~`, …) stands for any run of characters. Each piece of text between two tokens
-is looked for once, from where the last one ended, so that hostile text takes no longer than any other.
+A redaction token (`[key]`, `[email 2]`, `~`, …) stands for any run of characters that such a thing may be: a key may be
+long and have lines, the rest is short and on one line, so that nothing that was cut off can hide behind a token. The
+text between two tokens is looked for in a few places only, so that hostile text takes no longer than any other.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Literal
 
 from trailbook.chat import JSON
 from trailbook.ledger import plain
 
-TOKEN = re.compile(r"\[(?:password|key|email|phone|card|address|name)(?: \d+)?\]|~")
+TOKEN = re.compile(r"(\[(?:password|key|email|phone|card|address|name)(?: \d+)?\]|~)")
+_LONGEST_KEY = 20_000
+_LONGEST = 300
+_SEVERAL_LINES = ("[password", "[key", "[name")
+_MOST_PLACES, _MOST_TRIED = 16, 64
+"""How many places of one piece of text are followed further, and how many are looked at."""
 _MOST_KEYS = 200
 """Keys of one object that redaction may have changed and that are still compared one with another."""
 
@@ -89,14 +96,40 @@ def _all(found: Iterable[Match]) -> Match:
 
 
 def _covers(raw: str, written: str) -> bool:
-    pieces = TOKEN.split(written)
-    if len(pieces) == 1 or not raw.startswith(pieces[0]):
+    first, *rest = TOKEN.split(written)
+    if not rest or not raw.startswith(first):
         return False
-    at = len(pieces[0])
-    for piece in pieces[1:-1]:
-        # A token stands for one character at least; the leftmost place leaves the most for the rest.
-        at = raw.find(piece, at + 1)
-        if at < 0:
+    ends = [len(first)]
+    for token, piece in zip(rest[:-2:2], rest[1:-2:2], strict=True):
+        ends = _ends(raw, piece, token, ends)
+        if not ends:
             return False
-        at += len(piece)
-    return at + 1 + len(pieces[-1]) <= len(raw) and raw.endswith(pieces[-1])
+    token, last = rest[-2:]
+    start = len(raw) - len(last)
+    return raw.endswith(last) and _reaches(raw, ends, start, token)
+
+
+def _ends(raw: str, piece: str, token: str, ends: list[int]) -> list[int]:
+    """Where the piece after a token may end, given where the piece before the token may."""
+    found: list[int] = []
+    furthest = ends[-1] + _limit(token) + len(piece)
+    start = ends[0]
+    for _ in range(_MOST_TRIED):
+        start = raw.find(piece, start + 1, furthest)
+        if start < 0 or len(found) == _MOST_PLACES:
+            break
+        if _reaches(raw, ends, start, token):
+            found.append(start + len(piece))
+    return found
+
+
+def _reaches(raw: str, ends: list[int], start: int, token: str) -> bool:
+    """Whether a token may stand for what lies between one of `ends` and `start`; the nearest is the likeliest."""
+    nearest = bisect_left(ends, start) - 1
+    if nearest < 0 or start - ends[nearest] > _limit(token):
+        return False
+    return token.startswith(_SEVERAL_LINES) or raw.find("\n", ends[nearest], start) < 0
+
+
+def _limit(token: str) -> int:
+    return _LONGEST_KEY if token.startswith(("[password", "[key")) else _LONGEST

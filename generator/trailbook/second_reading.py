@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from trailbook import json_text
 from trailbook.chat import JSON
@@ -20,6 +21,8 @@ _MOST_JOINED = 16
 """Pieces of a log that one written piece may be made of, where the log does not say that they are one message."""
 _MOST_SKIPPED = 32
 """Pieces that may be lost in a row before the next one is found."""
+_MOST_WORK = 2_000_000
+"""Characters of one written piece that are compared in all, however many pieces of the log it could be."""
 
 Recount = Callable[[Keep], Ledger]
 """Counts the same log or file again, and keeps the raw words of some places."""
@@ -129,7 +132,8 @@ def _verdict(doubt: Doubt, ours: dict[int, str], theirs: dict[int, str]) -> Verd
 
 def _found(doubt: Doubt, start: int, ours: dict[int, str], written: list[str | None]) -> tuple[int, int, Match] | None:
     """Which pieces of the log, from `start` on, one written piece is made of: the first, the one after the last."""
-    for first, last in _stretches(start, len(doubt.ours)):
+    most = max(1, _MOST_WORK // (1 + sum(len(text or "") for text in written)))
+    for first, last in islice(_stretches(start, len(doubt.ours)), most):
         pieces = [ours.get(id(entry)) for piece in doubt.ours[first:last] for entry in piece]
         match = _match(doubt.kind, pieces, written)
         if match != "different":
