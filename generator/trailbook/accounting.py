@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from math import fsum
 
 from trailbook.chat import Answered, Chat, Cost, Usage
 
@@ -141,4 +140,5 @@ def _sum_usd(one: float | None, other: float | None) -> float | None:
 
 def _sum_of(amounts: Iterable[float | None]) -> float | None:
     known = [amount for amount in amounts if amount is not None]
-    return fsum(known) if known else None
+    # Sums of decimal fractions, without the noise that binary ones add.
+    return round(sum(known), 10) if known else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
 
 from trailbook import diffs
 from trailbook.chat import Called, FilesChanged, Returned, Text, text_of
@@ -18,6 +19,8 @@ class Calling:
     step: Step
     called: Called
     returned: Returned | None = None
+    texts: list[str] = field(default_factory=list)
+    """What came back, in as many pieces as the log has it."""
 
 
 class Calls:
@@ -25,7 +28,7 @@ class Calls:
 
     def __init__(self) -> None:
         self.all: list[Calling] = []
-        self._open: dict[str, list[Calling]] = {}
+        self._open: defaultdict[str, deque[Calling]] = defaultdict(deque)
         self._last: dict[str, Calling] = {}
 
     def returned(self, event: Returned, turn: int) -> Step | None:
@@ -59,7 +62,7 @@ class Calls:
         step.diff = diffs.of_call(event.name, event.arguments, event.raw)
         calling = Calling(step, event)
         self.all.append(calling)
-        self._open.setdefault(event.id, []).append(calling)
+        self._open[event.id].append(calling)
         self._last[event.id] = calling
         return step
 
@@ -67,15 +70,13 @@ class Calls:
         if call is None:
             return None
         waiting = self._open.get(call)
-        return waiting.pop(0) if waiting else self._last.get(call)
+        return waiting.popleft() if waiting else self._last.get(call)
 
 
 def _answer(calling: Calling, event: Returned) -> None:
     step = calling.step
-    first = calling.returned is None
     calling.returned = event
-    text = text_of(event.parts)
-    step.text = text if first else f"{step.text}\n{text}".strip("\n")
+    calling.texts.append(text_of(event.parts))
     step.parts.extend(part for part in event.parts if not isinstance(part, Text))
     step.status = _status(event)
     step.exit_status = event.exit_status if event.exit_status is not None else step.exit_status
@@ -101,6 +102,7 @@ def word(calling: Calling) -> None:
     step, called, returned = calling.step, calling.called, calling.returned
     labels = [label for label in (returned and returned.label, called.label) if label]
     settled = returned is not None
+    step.text = "\n".join(calling.texts) if settled else None
     doing = next((label.doing for label in labels if label.doing), None)
     done = next((label.done for label in labels if label.done), None)
     title = (done or doing) if settled else (doing or done)

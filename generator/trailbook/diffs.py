@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from trailbook.chat import JSON
 
@@ -26,11 +27,11 @@ Kept = list[tuple[int, int]]
 """Pairs of equal lines, by their numbers in the old and the new text, both rising."""
 
 _OLD_NEW = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("old", "new"))
-_WRITES = frozenset(("write", "writefile", "writetofile", "createfile", "create", "save", "filewrite"))
-_APPENDS = frozenset(("append", "appendfile"))
+_WRITES = frozenset(
+    ("write", "writefile", "writetofile", "createfile", "create", "save", "filewrite", "append", "appendfile")
+)
 _CONTENT = ("content", "file_text", "contents", "text")
 _PATCH = ("patch", "input", "patchText", "diff", "content")
-_BLOCK = re.compile(r"^<{5,9} ?[A-Z]*\n(.*?)^={5,9}\n(.*?)^>{5,9}", re.DOTALL | re.MULTILINE)
 _HEAD = re.compile(r"^--- .*\n\+\+\+ .*$", re.MULTILINE)
 _PLUS = re.compile(r"^\+", re.MULTILINE)
 _MINUS = re.compile(r"^-", re.MULTILINE)
@@ -71,13 +72,12 @@ def of_call(name: str, arguments: dict[str, JSON], raw: str | None) -> str | Non
     found = [line_diff(*pair) for pair in pairs if pair]
     if found:
         return f"\n{GAP}\n".join(diff for diff in found if diff) or None
-    tool = re.sub(r"[^a-z]", "", name.lower())
     if arguments.get("command") == "insert" and isinstance(arguments.get("new_str"), str):
         return added(str(arguments["new_str"]))
     content = next((value for key in _CONTENT if isinstance(value := arguments.get(key), str)), None)
-    if content is not None and (tool in _WRITES | _APPENDS or arguments.get("command") == "create"):
+    if content is not None and (_plain(name) in _WRITES or arguments.get("command") == "create"):
         return added(content)
-    if "patch" in tool or raw is not None:
+    if raw is not None or "patch" in name.lower():
         texts = (raw, *(arguments.get(key) for key in _PATCH))
         return next((diff for text in texts if isinstance(text, str) and (diff := of_patch(text))), None)
     return None
@@ -90,8 +90,29 @@ def of_patch(text: str) -> str | None:
         return "\n".join(_patch_lines(body)).strip("\n") or None
     if text.startswith(("--- ", "diff --git ", "Index: ")) and "\n@@ " in text:
         return text.rstrip("\n")
-    blocks = [line_diff(old, new) for old, new in _BLOCK.findall(text)]
+    blocks = [line_diff(old, new) for old, new in _conflicts(text)]
     return f"\n{GAP}\n".join(blocks) or None
+
+
+def _conflicts(text: str) -> Iterator[tuple[str, str]]:
+    """The old and new texts of blocks between `<<<<<<<`, `=======` and `>>>>>>>`."""
+    old: list[str] | None = None
+    new: list[str] | None = None
+    for line in text.split("\n"):
+        if line.startswith("<<<<<"):
+            old, new = [], None
+        elif old is not None and new is None and re.fullmatch(r"={5,9}", line):
+            new = []
+        elif old is not None and new is not None and line.startswith(">>>>>"):
+            yield "\n".join(old), "\n".join(new)
+            old = new = None
+        elif old is not None:
+            (old if new is None else new).append(line)
+
+
+@lru_cache(maxsize=256)
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower())
 
 
 def _patch_lines(body: str) -> Iterator[str]:
@@ -212,18 +233,20 @@ def _shown(before: Sequence[str], after: Sequence[str], kept: Kept) -> Iterator[
     lines: list[str] = []
     one = other = 0
     for old, new in [*kept, (len(before), len(after))]:
-        lines.extend("-" + line for line in before[one:old])
-        lines.extend("+" + line for line in after[other:new])
+        if one < old:
+            lines.extend(["-" + line for line in before[one:old]])
+        if other < new:
+            lines.extend(["+" + line for line in after[other:new]])
         if old < len(before):
             lines.append(" " + before[old])
         one, other = old + 1, new + 1
-    yield from _with_context(lines)
+    return _with_context(lines)
 
 
 def _with_context(lines: Sequence[str]) -> Iterator[str]:
     shown_to = None
     for number, line in enumerate(lines):
-        if line.startswith(" "):
+        if line[0] == " ":
             continue
         start = max(number - CONTEXT, 0)
         if shown_to is None or start > shown_to:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from trailbook.wording import file_name, line
@@ -25,7 +26,9 @@ class Deed:
 _RUNNERS = (
     r"(?:(?:uv|poetry|pdm|hatch|pipenv|rye) run |(?:\S*/)?python[\d.]* -m |npx (?:-y |--yes )?|bunx |pnpm exec |)"
 )
-_SCRIPT = r"(?:npm|pnpm|yarn|bun)(?: run)?(?: -\S+)* "
+_GIT_OPTIONS = r"(?: -[cC] [^-\s]\S*| -(?![cC] )\S+)*"
+_WITH_VALUE = r"(?:-[CFw]|--filter|--prefix|--workspace)"
+_SCRIPT = rf"(?:npm|pnpm|yarn|bun)(?: {_WITH_VALUE} [^-\s]\S*| (?!{_WITH_VALUE} )-\S+)*(?: run)?(?: -\S+)* "
 
 # The first that fits anywhere in a command line says what the whole line is for: the most telling stand first.
 _TELLING: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
@@ -43,7 +46,7 @@ _TELLING: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"(?:make|just|task) (?:\S+ )*(?:test|tests|check)", "verify", "run the tests"),
         (r"(?:\S*/)?(?:mvn|mvnw|gradle|gradlew)(?: \S+)* (?:test|check|verify)", "verify", "run the tests"),
         (r"(?:bundle exec )?(?:rspec|phpunit|ctest|bats)", "verify", "run the tests"),
-        (r"git(?: -\S+(?: \S+)?)*? push", "ship", "push the commits"),
+        (rf"git{_GIT_OPTIONS} push", "ship", "push the commits"),
         (r"gh pr create", "ship", "open a pull request"),
         (r"gh pr merge", "ship", "merge the pull request"),
         (r"gh release create", "ship", "publish a release"),
@@ -52,7 +55,7 @@ _TELLING: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"(?:kubectl (?:apply|rollout)|helm (?:upgrade|install)|terraform apply|pulumi up)", "ship", "deploy"),
         (r"(?:vercel|netlify|fly|flyctl|wrangler|firebase|railway|serverless|sls)(?: \S+)*? deploy", "ship", "deploy"),
         (r"(?:make|just|task|npm run|pnpm run|yarn|bun run) (?:\S+ )*deploy(?::\S+)?", "ship", "deploy"),
-        (r"git(?: -\S+(?: \S+)?)*? commit", "ship", "commit the changes"),
+        (rf"git{_GIT_OPTIONS} commit", "ship", "commit the changes"),
         (
             _RUNNERS + r"(?:ruff check|flake8|pylint|eslint|stylelint|biome (?:check|lint)|oxlint)",
             "verify",
@@ -129,19 +132,30 @@ _FILES = {
     "touch": "make",
     "chmod": "change the rights of",
 }
+_LANGUAGES = {"python": "Python", "node": "JavaScript", "ruby": "Ruby", "perl": "Perl", "deno": "JavaScript"}
+_WRITTEN = re.compile(r"(?:>>?|^tee(?: -a)?)\s*([^\s&>|;<]+)(?<!/dev/null)")
 _PREFIX = re.compile(
     r"^(?:sudo\s+(?:-\S+\s+)*|time\s+|nohup\s+|env\s+(?=\w+=)|(?:timeout|gtimeout)\s+(?:-\S+\s+)*\S+\s+|"
+    r"(?:do|then|else|elif|if|while|until|!|exec|command|xargs)\s+(?:-\S+\s+)*|"
     r"[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"]*)\s+)"
 )
 _QUOTED_OR_BREAK = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|(&&|\|\||[;|\n&])", re.DOTALL)
+_SKIPPED = re.compile(
+    r"(?:cd|pushd|popd|set|export|source|\.|true|for|case|done|fi|esac)(?=\s|$)|echo(?![^>]*[^2&]>)|[#}]"
+)
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 
 
 def describe_command(command: str) -> Deed:
     """What a command line is for. Looks at its first 2,000 characters; "run" and the command itself where it is not
     known. `command` may hold several commands, pipes, quotes, here-documents."""
+    return _describe(command[:LONGEST])
+
+
+@lru_cache(maxsize=1_024)
+def _describe(command: str) -> Deed:
     shown = line(command)
-    parts = _simple_commands(command[:LONGEST])
+    parts = _simple_commands(command)
     for pattern, family, phrase in _TELLING:
         if any(pattern.match(part) for part in parts):
             return Deed(family, phrase, shown)
@@ -179,12 +193,13 @@ def _simple_commands(command: str) -> list[str]:
             found.append(command[start : match.start()])
             start = match.end()
     found.append(command[start:])
-    stripped = (_without_prefix(part.strip().lstrip("({ ")) for part in found)
-    return [
-        part
-        for part in stripped
-        if part and not re.match(r"(?:cd|pushd|popd|set|export|source|\.|true|echo)\b|#", part)
-    ]
+    stripped = (_without_prefix(_without_brackets(part)) for part in found)
+    return [part for part in stripped if part and not _SKIPPED.match(part)]
+
+
+def _without_brackets(part: str) -> str:
+    part = part.strip().lstrip("({ ")
+    return part[:-1].rstrip() if part.endswith(")") and part.count(")") > part.count("(") else part
 
 
 def _without_prefix(part: str) -> str:
@@ -202,9 +217,23 @@ def _of_program(part: str) -> Deed | None:
         return Deed(*known) if known else None
     if program in ("curl", "wget", "http"):
         return _fetch(plain)
+    written = _WRITTEN.search(part) if program in ("cat", "echo", "printf", "tee") else None
+    if written:
+        return Deed("edit", f"write {_names([written.group(1)])}")
     if program in _FILES:
-        return Deed("edit", f"{_FILES[program]} {_names(plain)}")
-    return _looking(program, words, plain)
+        targets = plain[:-1] if program in ("mv", "cp") and len(plain) > 1 else plain
+        return Deed("edit", f"{_FILES[program]} {_names(targets)}")
+    return _running(program, words, plain) or _looking(program, words, plain)
+
+
+def _running(program: str, words: list[str], plain: list[str]) -> Deed | None:
+    """A language given a program: by name, or in the command itself."""
+    language = next((known for known in _LANGUAGES if re.fullmatch(known + r"[\d.]*", program)), None)
+    if language is None or "-m" in words or "--version" in words:
+        return None
+    if plain and not {"-c", "-e", "-"} & set(words):
+        return Deed("run", f"run {_names(plain[:1])}")
+    return Deed("run", f"run {_LANGUAGES[language]} code")
 
 
 def _looking(program: str, words: list[str], plain: list[str]) -> Deed | None:
@@ -216,6 +245,8 @@ def _looking(program: str, words: list[str], plain: list[str]) -> Deed | None:
         return Deed("explore", f"read {_names(files)}") if files else None
     if program in _SEARCH:
         return Deed("explore", f"search for “{line(plain[0], 60)}”") if plain else None
+    if program == "find" and "-name" in words[:-1]:
+        return Deed("explore", f"look for {line(words[words.index('-name') + 1], 60)}")
     if program in _LIST:
         return Deed("explore", f"look through {file_name(plain[0])}" if plain and plain[0] != "." else "list the files")
     return Deed("explore", f"run {line(' '.join(words), 60)}") if program in _LOOK else None

@@ -304,7 +304,7 @@ def _handed_off(event: HandedOff, turn: int) -> Step:
     # Its end is no duration of the step: the run went on beside it.
     status = _TASK_STATUS.get(event.state or "", "waiting")
     step = new_step(event, turn, "task", f"task:{event.id}", line(f"Handed off: {event.title}"), status=status)
-    step.family, step.detail, step.text, step.within = "delegate", event.summary, event.summary, event.call
+    step.family, step.detail, step.text, step.anchor = "delegate", event.summary, event.summary, event.call
     return step
 
 

@@ -40,9 +40,9 @@ NOT_RUN = {
     "refused": "Not allowed",
     "expired": "Not answered",
     "stopped": "Stopped before it was done",
-    "unanswered": "The turn ended before it was done",
+    "unanswered": "No result in the log",
 }
-"""Why a call did not run, by `Returned.not_run`; `unanswered` where the log has no result for it."""
+"""Why a call was not done, by `Returned.not_run`; `unanswered` where its turn is over and nothing came back."""
 
 
 def describe_call(
@@ -63,12 +63,17 @@ def describe_call(
     """
     deed = _deed(name, arguments, raw)
     doing, done, plain = _tenses(deed.phrase)
-    if status == "declined":
+    if status == "declined" and not_run == "unanswered":
+        done = doing
+    elif status == "declined":
         done = f"Didn’t {plain}"
     elif status == "failed" and deed.family != "verify":
         done = f"Couldn’t {plain}"
     outcome = _outcome(deed.family, status, not_run, output, exit_status, diff)
     return Words(deed.family, doing, done, outcome, deed.subject)
+
+
+_SECOND_VERB = re.compile(r"(?:,|;| and| then)(?: then)? (\w+)")
 
 
 def _tenses(phrase: str) -> tuple[str, str, str]:
@@ -78,6 +83,9 @@ def _tenses(phrase: str) -> tuple[str, str, str]:
     if not is_verb(verb.lower()):
         return phrase, phrase, f"do this: {phrase}"
     verb = verb.lower()
+    if any(is_verb(word.lower()) for word in _SECOND_VERB.findall(rest)):
+        # "Stage and commit the changes": left as it is, for want of grammar.
+        return phrase, phrase, verb + rest
     return going_on(verb).capitalize() + rest, past(verb).capitalize() + rest, verb + rest
 
 

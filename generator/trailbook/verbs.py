@@ -46,8 +46,8 @@ _PAST = {
     "write": "wrote",
 }
 _DOUBLED = """
-    begin commit control cut drop get grep let log map plan put rerun reset run scan set shut spin split stop strip
-    submit tag trim wrap
+    begin commit control cut drop format get grep let log map plan put rerun reset run scan set shut spin split stop
+    strip submit tag trim wrap
 """
 _REGULAR = """
     add adjust allow analyze answer append apply approve archive ask assign attach audit back benchmark boot browse

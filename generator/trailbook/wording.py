@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
+from math import isfinite
 
 MONTHS = (
     "January",
@@ -87,12 +88,13 @@ def tokens(number: int) -> str:
         return str(number)
     if number < 999_950:
         return f"{number / 1_000:.1f}k"
-    return f"{number / 1_000_000:.1f}M"
+    tenths = (number + 50_000) // 100_000
+    return f"{tenths // 10:,}.{tenths % 10}M"
 
 
 def money(usd: float | None) -> str:
     """Dollars: `$0.06`, `<$0.01`; nothing for 0 and for what is not known."""
-    if not usd or usd != usd:
+    if not usd or not isfinite(usd):
         return ""
     if usd < 0:
         return f"-${-usd:,.2f}"

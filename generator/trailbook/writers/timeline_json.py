@@ -16,7 +16,7 @@ _ORIGINS = ("routine", "task", "channel", "client", "artifact")
 
 
 def timeline_json(timeline: Timeline) -> dict[str, JSON]:
-    """The whole timeline as a JSON object; times are epoch milliseconds. No step is left out, however many there are."""
+    """The whole timeline as a JSON object, times in epoch milliseconds, no step left out however many there are."""
     return {
         "conversationId": timeline.chat,
         "title": timeline.title,
