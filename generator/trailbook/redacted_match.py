@@ -97,29 +97,35 @@ def _all(found: Iterable[Match]) -> Match:
 
 def _covers(raw: str, written: str) -> bool:
     first, *rest = TOKEN.split(written)
-    if not rest or not raw.startswith(first):
+    if not rest or not raw.startswith(first) or not raw.endswith(rest[-1]):
         return False
-    ends = [len(first)]
-    for token, piece in zip(rest[:-2:2], rest[1:-2:2], strict=True):
-        ends = _ends(raw, piece, token, ends)
+    # The nearest place is nearly always the right one, and following one place is far quicker than many.
+    return any(_fits(raw, len(first), rest, most) for most in (1, _MOST_PLACES))
+
+
+def _fits(raw: str, end: int, rest: list[str], most: int) -> bool:
+    """Whether tokens and pieces, one after the other, make up `raw` from `end` on."""
+    ends = [end]
+    for at in range(0, len(rest) - 2, 2):
+        ends = _ends(raw, rest[at + 1], rest[at], ends, most)
         if not ends:
             return False
-    token, last = rest[-2:]
-    start = len(raw) - len(last)
-    return raw.endswith(last) and _reaches(raw, ends, start, token)
+    return _reaches(raw, ends, len(raw) - len(rest[-1]), rest[-2])
 
 
-def _ends(raw: str, piece: str, token: str, ends: list[int]) -> list[int]:
+def _ends(raw: str, piece: str, token: str, ends: list[int], most: int) -> list[int]:
     """Where the piece after a token may end, given where the piece before the token may."""
     found: list[int] = []
     furthest = ends[-1] + _limit(token) + len(piece)
     start = ends[0]
     for _ in range(_MOST_TRIED):
         start = raw.find(piece, start + 1, furthest)
-        if start < 0 or len(found) == _MOST_PLACES:
+        if start < 0:
             break
         if _reaches(raw, ends, start, token):
             found.append(start + len(piece))
+            if len(found) == most:
+                break
     return found
 
 
