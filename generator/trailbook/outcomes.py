@@ -16,10 +16,10 @@ _FAILED = (
 _ERRORS = (re.compile(r"\b(\d{1,7}) errors?\b"), re.compile(r"\berrors=(\d{1,7})"))
 _PASSED = (
     re.compile(r"\b(\d{1,7}) (?:tests? )?pass(?:ed|ing)\b", re.IGNORECASE),
-    re.compile(r"^Ran (\d{1,7}) tests?\b(?=[\s\S]*^OK)", re.MULTILINE),
+    re.compile(r"^Ran (\d{1,7}) tests?\b", re.MULTILINE),
 )
-_GO_FAILED = re.compile(r"^\s*--- FAIL: ", re.MULTILINE)
-_GO_PASSED = re.compile(r"^\s*--- PASS: ", re.MULTILINE)
+_GO_FAILED = re.compile(r"^[ \t]*--- FAIL: ", re.MULTILINE)
+_GO_PASSED = re.compile(r"^[ \t]*--- PASS: ", re.MULTILINE)
 _EXIT = re.compile(r"(?:Exit code|exit code|Return code|Process exited with code):? ?(-?\d{1,5})\.?")
 _TAG = re.compile(r"</?tool_use_error>")
 

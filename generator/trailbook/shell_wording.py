@@ -28,7 +28,7 @@ _RUNNERS = (
 )
 _GIT_OPTIONS = r"(?: -[cC] [^-\s]\S*| -(?![cC] )\S+)*"
 _WITH_VALUE = r"(?:-[CFw]|--filter|--prefix|--workspace)"
-_SCRIPT = rf"(?:npm|pnpm|yarn|bun)(?: {_WITH_VALUE} [^-\s]\S*| (?!{_WITH_VALUE} )-\S+)*(?: run)?(?: -\S+)* "
+_SCRIPT = rf"(?:npm|pnpm|yarn|bun)(?: {_WITH_VALUE} [^-\s]\S*| (?!{_WITH_VALUE} )-\S+)*(?: run(?: -\S+)*)? "
 
 # The first that fits anywhere in a command line says what the whole line is for: the most telling stand first.
 _TELLING: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(

@@ -41,15 +41,24 @@ def divide(events: Sequence[Event]) -> tuple[list[Turn], list[int]]:
     turns: list[Turn] = []
     turn_of: list[int] = []
     current: dict[str | None, int] = {}
-    previous: int | None = None
+    previous: dict[bool, int] = {}
+    """The time of the last event, of the inherited and of the chat's own."""
     for event in events:
         index = current.get(event.branch, current.get(None, -1))
         if _opens(event, turns[index] if index >= 0 else None):
             index = len(turns)
-            turns.append(Turn(index, _beginning(event, previous), branch=event.branch, inherited=event.inherited))
+            turns.append(
+                Turn(
+                    index,
+                    _beginning(event, previous.get(event.inherited)),
+                    branch=event.branch,
+                    inherited=event.inherited,
+                )
+            )
             current[event.branch] = index
         turn_of.append(max(index, 0))
-        previous = event.at if event.at is not None else previous
+        if event.at is not None:
+            previous[event.inherited] = event.at
     if events and not turns:
         turns.append(Turn(0, next((event.at for event in events if event.at is not None), None)))
     _end(turns, events, turn_of)
