@@ -147,6 +147,12 @@ def test_a_call_that_never_came_back_was_cut_off_if_its_turn_is_over(after: list
     assert by_id(timeline, "tool:t1").status == status
 
 
+def test_a_call_that_ran_and_of_which_the_log_keeps_no_result() -> None:
+    call = called("t1", name="web_search", arguments={"query": "x"}, ran=True)
+    step = timeline_of(asked("u1"), call, asked("u2")).steps[1]
+    assert (step.status, step.title, step.text) == ("done", "Searched the web for “x”", None)
+
+
 @pytest.mark.parametrize(
     ("result", "status"),
     [

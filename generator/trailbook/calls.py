@@ -54,7 +54,8 @@ class Calls:
     def called(self, event: Called, turn: int) -> Step:
         """The step of a call, waiting for its result."""
         prefix = "script" if event.step is not None else "tool"
-        step = new_step(event, turn, "tool", f"{prefix}:{event.id}", event.name, anchor=event.id, status="waiting")
+        step = new_step(event, turn, "tool", f"{prefix}:{event.id}", event.name, anchor=event.id)
+        step.status = "done" if event.ran else "waiting"
         step.name = event.name
         step.arguments = event.arguments
         step.raw = event.raw
@@ -101,8 +102,8 @@ def word(calling: Calling) -> None:
     """Choose a call's title, detail and family: the agent's own labels first, else our words."""
     step, called, returned = calling.step, calling.called, calling.returned
     labels = [label for label in (returned and returned.label, called.label) if label]
-    settled = returned is not None
-    step.text = "\n".join(calling.texts) if settled else None
+    settled = returned is not None or called.ran is True
+    step.text = "\n".join(calling.texts) if returned else None
     doing = next((label.doing for label in labels if label.doing), None)
     done = next((label.done for label in labels if label.done), None)
     title = (done or doing) if settled else (doing or done)
