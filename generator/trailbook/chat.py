@@ -194,6 +194,8 @@ class Called(Event):
     """The id of the call that made this one (a step of a script)."""
     step: int | None = None
     """Which step of the script, from 1."""
+    ran: bool | None = None
+    """True when the log says that it ran, though it keeps no result of its own (a model's own web search)."""
 
 
 @dataclass(slots=True, kw_only=True)
