@@ -36,7 +36,7 @@ WORDS = {
     "token": ("token", "tokens"),
     "subagent": ("subagent", "subagents"),
     "orphan": ("result without a call", "results without a call"),
-    "aside": ("piece of another branch", "pieces of other branches"),
+    "aside": ("piece beside the active path", "pieces beside the active path"),
 }
 """What is counted, as one says it of one and of several."""
 
@@ -273,8 +273,10 @@ class _Comparer:
         self._lost_images(lost, written.not_carried.get("image", 0))
 
     def _lost_images(self, lost: list[Entry], placeholders: int) -> None:
-        self.comparison.not_carried["image"] += min(len(lost), placeholders)
-        for image in lost[placeholders:]:
+        there = [image for image in lost if image.digest]
+        # An image of which the log has no bytes is in no file, and that is no fault of the file.
+        self.comparison.not_carried["image"] += len(lost) - len(there) + min(len(there), placeholders)
+        for image in there[placeholders:]:
             self._lose("image", "An image is missing, or hangs on another message.", image.place)
 
     def _tokens(self, ours: Usage | None, written: Ledger) -> None:
