@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trailbook import json_text
 from trailbook.chat import JSON, Called, Label, Noted, Part, Returned, Text
-from trailbook.readers.conch.reading import Fields, Handler, Reading
+from trailbook.readers.conch.reading import Fields, Handler, Logged, Reading
 from trailbook.readers.values import json_words
 
 NOT_RUN = frozenset(("declined", "expired", "refused"))
@@ -54,7 +54,7 @@ def _finished(reading: Reading, line: Fields) -> None:
         not_run=declined,
         label=_label(line),
     )
-    if not _add_result(reading, line, event, [status, output, approval]):
+    if not _add_result(reading, line, event, (status, output, approval)):
         return
     if output == STOPPED and event.ok is False and declined is None:
         reading.stopped.append(event)
@@ -64,7 +64,7 @@ def _finished(reading: Reading, line: Fields) -> None:
     _note_effects(reading, line, event.call)
 
 
-def _add_result(reading: Reading, line: Fields, event: Returned, logged: list[JSON]) -> bool:
+def _add_result(reading: Reading, line: Fields, event: Returned, logged: Logged) -> bool:
     """Add a result to the call it answers; False for one that says again what was said."""
     identity = event.call
     if identity is None or identity not in reading.calls:
@@ -73,13 +73,13 @@ def _add_result(reading: Reading, line: Fields, event: Returned, logged: list[JS
         event.call = event.linked = None
         reading.add(event)
         return True
-    before = reading.results.setdefault(identity, [])
+    before = reading.results.setdefault(identity, set())
     if logged in before:
         reading.problems.count("repeated-record", "An event stands in the log again: it was read once.", line.place)
         return False
     if before:
         reading.problems.count("second-result", "A call has several results: they stand together.", line.place)
-    before.append(logged)
+    before.add(logged)
     reading.add(event)
     return True
 
@@ -142,7 +142,7 @@ def _script_call(reading: Reading, line: Fields) -> None:
         duration=line.milliseconds("durationMs"),
         not_run="declined" if status == "declined" else None,
     )
-    _add_result(reading, line, result, [status, output])
+    _add_result(reading, line, result, (status, output))
 
 
 def _arguments(value: JSON) -> tuple[dict[str, JSON], str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from trailbook import json_text
 from trailbook.chat import JSON, Place, Usage
@@ -11,8 +12,12 @@ from trailbook.ledger import Entry, Keep, Ledger, entry_of_call, entry_of_image,
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems, read_records
 
+_DAMAGED = 1e15
+"""No turn has so many tokens."""
 _NEVER_KEPT = ("status", "turn.usage")
 _NOT_RUN = ("declined", "expired", "refused")
+_APPROVALS = (*_NOT_RUN, "allowed", "always")
+_STATUSES = ("pending", "running", "success", "error", "declined")
 _OUTCOMES = {"success": True, "error": False, "declined": False}
 
 
@@ -26,7 +31,7 @@ class _Count:
     """What kind of words those are, of which message, and where they begin."""
     prompts: set[tuple[JSON, str]] = field(default_factory=set)
     calls: dict[str, tuple[str, JSON]] = field(default_factory=dict)
-    results: dict[str, list[tuple[JSON, ...]]] = field(default_factory=dict)
+    results: dict[str, set[tuple[str | None, ...]]] = field(default_factory=dict)
     stopped: list[Entry] = field(default_factory=list)
     tokens: dict[str, int] = field(default_factory=dict)
 
@@ -118,13 +123,13 @@ def _call(state: _Count, place: Place, event: dict[str, JSON], *, script: bool) 
     name = event.get("tool" if script else "name")
     arguments = _arguments_in(event.get("input")) if script else _arguments(event.get("input"))
     name = name if isinstance(name, str) and name.strip() else "unknown"
-    same = state.calls.get(identity) == (name, arguments)
-    if not same and not (script and identity in state.calls):
+    again = identity in state.calls if script else state.calls.get(identity) == (name, arguments)
+    if not again:
         state.calls[identity] = (name, arguments)
         state.results.pop(identity, None)
         entry = entry_of_call(place, identity, name, arguments, state.keep)
         (state.ledger.aside if script else state.ledger.entries).append(entry)
-    if script and event.get("status") in _OUTCOMES:
+    if script and _word(event.get("status"), _STATUSES) in _OUTCOMES:
         _add_result(state, place, identity, event, script=True)
 
 
@@ -133,21 +138,22 @@ def _result(state: _Count, place: Place, event: dict[str, JSON]) -> None:
 
 
 def _add_result(state: _Count, place: Place, identity: str, event: dict[str, JSON], *, script: bool) -> None:
-    status, approval = event.get("status"), None if script else event.get("approval")
+    status, output = _word(event.get("status"), _STATUSES), event.get("output")
+    approval = None if script else _word(event.get("approval"), _APPROVALS)
     known = identity in state.calls
     if known:
-        said = (status, event.get("output"), approval)
-        before = state.results.setdefault(identity, [])
+        said = (status, output if isinstance(output, str) else None, approval)
+        before = state.results.setdefault(identity, set())
         if said in before:
             return
-        before.append(said)
-    entry = entry_of_text("result", place, _text(event.get("output")), state.keep)
+        before.add(said)
+    entry = entry_of_text("result", place, _text(output), state.keep)
     entry.id = identity if known else None
     refused = approval in _NOT_RUN
-    entry.ok = False if refused else _OUTCOMES.get(status) if isinstance(status, str) else None
+    entry.ok = False if refused else _OUTCOMES.get(status or "")
     entry.not_run = refused or (script and status == "declined")
     (state.ledger.aside if script else state.ledger.entries).append(entry)
-    if event.get("output") == "Stopped." and entry.ok is False and not refused and not script:
+    if output == "Stopped." and entry.ok is False and not refused and not script:
         state.stopped.append(entry)
 
 
@@ -163,10 +169,14 @@ def _end_turn(state: _Count, event: dict[str, JSON]) -> None:
         ("cache_write_tokens", "cacheWriteTokens"),
     ):
         tokens = logged.get(key) if isinstance(logged, dict) else None
-        if isinstance(tokens, float) and tokens.is_integer():
-            tokens = int(tokens)
-        if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0:
-            state.tokens[name] = state.tokens.get(name, 0) + tokens
+        if isinstance(tokens, bool) or not isinstance(tokens, int | float | Decimal):
+            continue
+        if 0 <= tokens < _DAMAGED and tokens == int(tokens):
+            state.tokens[name] = state.tokens.get(name, 0) + int(tokens)
+
+
+def _word(value: JSON, known: tuple[str, ...]) -> str | None:
+    return value if isinstance(value, str) and value in known else None
 
 
 def _text(value: JSON) -> str:

@@ -130,7 +130,7 @@ def _agent(reading: Reading, line: Fields) -> None:
     for each, named in ((identity, name), (before.words("agentId"), before.words("name"))):
         if each and named:
             reading.agents[each] = named
-    if reading.speaker is None and before.words("name"):
+    if reading.speaker is None and name and before.words("name"):
         # Now it is known who answered up to here.
         for event in reading.events:
             if isinstance(event, Said | Thought | Called):

@@ -46,6 +46,9 @@ AnyEvent = (
     | Answered
 )
 
+Logged = tuple[str | None, ...]
+"""What a result said, as it was logged."""
+
 TRANSIENT = frozenset(("status", "turn.usage"))
 """Events that newer versions never keep: what stands around them is read as if they were not there."""
 
@@ -187,9 +190,10 @@ class Reading:
     """The words that the next line may go on with."""
     words: list[str] = field(default_factory=list)
     """The parts of `piece`."""
-    asked: dict[str, Asked] = field(default_factory=dict)
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    """The prompts, by their id and words: a message that is sent again after a restart is the same one."""
     calls: dict[str, Called] = field(default_factory=dict)
-    results: dict[str, list[list[JSON]]] = field(default_factory=dict)
+    results: dict[str, set[Logged]] = field(default_factory=dict)
     """What came back for each call, as it was logged: the same thing said again adds nothing."""
     stopped: list[Returned] = field(default_factory=list)
     """Results of this turn that say nothing but that the call was stopped."""

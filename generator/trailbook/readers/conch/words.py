@@ -8,13 +8,12 @@ from trailbook.readers.conch.reading import Fields, Handler, Reading
 
 def _asked(reading: Reading, line: Fields) -> None:
     identity, text = line.identity("messageId"), line.text("text") or ""
-    known = reading.asked.get(identity)
-    if known is not None and known.text == text:
+    if (identity, text) in reading.asked:
         reading.problems.count("repeated-record", "An event stands in the log again: it was read once.", line.place)
         return
-    reading.asked[identity] = event = Asked(id=identity, text=text, parts=list(map(_part, line.each("attachments"))))
+    reading.asked.add((identity, text))
     reading.completed = None
-    reading.add(event)
+    reading.add(Asked(id=identity, text=text, parts=list(map(_part, line.each("attachments")))))
 
 
 def _part(attachment: Fields) -> Part:
