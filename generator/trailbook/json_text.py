@@ -49,6 +49,25 @@ class TooDeep(ValueError):
     """The value is nested deeper than `DEEPEST` levels."""
 
 
+class NotPlain(ValueError):
+    """The text is not JSON that orjson reads exactly; `parse` may still read it."""
+
+
+def parse_plain(data: bytes) -> JSON:
+    """Read one JSON text of the usual kind: UTF-8, no lone surrogates, no number that orjson would round.
+
+    Raises NotPlain.
+    """
+    try:
+        value: JSON = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        raise NotPlain from None
+    # Whatever orjson rounded has become a float, and looking for those is far cheaper than searching the text.
+    if _has_float(value) and _may_be_rounded(data):
+        raise NotPlain
+    return value
+
+
 def parse(data: bytes) -> JSON:
     """Read one JSON text (UTF-8, nothing after it).
 
@@ -57,13 +76,9 @@ def parse(data: bytes) -> JSON:
     Raises NotJSON, TooDeep.
     """
     try:
-        value: JSON = orjson.loads(data)
-    except orjson.JSONDecodeError:
+        return parse_plain(data)
+    except NotPlain:
         return _parse_exactly(data)
-    # Whatever orjson rounded has become a float, and looking for those is far cheaper than searching the text.
-    if _has_float(value) and _may_be_rounded(data):
-        return _parse_exactly(data)
-    return value
 
 
 def parse_glued(data: bytes) -> Iterator[JSON | NotJSON]:

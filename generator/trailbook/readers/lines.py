@@ -58,15 +58,15 @@ def read_records(path: Path, problems: Problems, *, name: str | None = None) -> 
 def read_stream(stream: BinaryIO, problems: Problems, *, name: str) -> Iterator[Record]:
     """As `read_records`, over an open binary stream (a decompressed one, say)."""
     for number, raw in enumerate(stream, 1):
-        if raw.startswith(_BOM):  # not only on line 1: files are put together by `cat`
-            problems.count("byte-order-mark", f"{name} has a byte order mark.", Place(name, number))
-            raw = raw[len(_BOM) :]
-        line = raw.removesuffix(b"\n")
-        if line.endswith(b"\r"):
-            problems.count("crlf", f"{name} has Windows line ends.", Place(name, number))
-            line = line[:-1]
-        if line.strip():
-            yield from _read_line(line, Place(name, number), problems)
+        place = Place(name, number)
+        if raw.endswith((b"\r\n", b"\r")):
+            problems.count("crlf", f"{name} has Windows line ends.", place)
+        try:
+            value = json_text.parse_plain(raw)
+        except json_text.NotPlain:
+            yield from _read_odd(raw, place, problems)
+        else:
+            yield Record(place, value)
 
 
 def read_document(path: Path, problems: Problems, *, name: str | None = None) -> JSON:
@@ -83,30 +83,35 @@ def parse_document(data: bytes, place: Place, problems: Problems) -> JSON:
     Raises json_text.NotJSON, json_text.TooDeep.
     """
     try:
-        value = json_text.parse(data)
-    except json_text.NotJSON:
+        return json_text.parse_plain(data)
+    except json_text.NotPlain:
         value = json_text.parse(_mend_utf8(data, place, problems))
-    return _mend_surrogates(value, place, problems) if _spells_surrogates(data) else value
+    return _mend_surrogates(value, place, problems)
 
 
-def _read_line(line: bytes, place: Place, problems: Problems) -> Iterator[Record]:
+def _read_odd(line: bytes, place: Place, problems: Problems) -> Iterator[Record]:
+    """The records of a line that is not one plain JSON value."""
+    if line.startswith(_BOM):  # not only on line 1: files are put together by `cat`
+        problems.count("byte-order-mark", f"{place.file} has a byte order mark.", place)
+        line = line[len(_BOM) :]
+    if not line.strip():
+        return
     try:
         value = json_text.parse(line)
     except json_text.TooDeep:
         problems.add("too-deep", "A line is nested deeper than can be read; it was passed over.", place, lost=True)
-        return
     except json_text.NotJSON:
         yield from _read_damaged(_mend_utf8(line, place, problems), place, problems)
-        return
-    yield Record(place, _mend_surrogates(value, place, problems) if _spells_surrogates(line) else value)
+    else:
+        yield Record(place, _mend_surrogates(value, place, problems))
 
 
 def _read_damaged(line: bytes, place: Place, problems: Problems) -> Iterator[Record]:
     """What can be read of a line that is not one JSON value: every whole value in it."""
-    bare = line.strip(b" \t\r")
+    bare = line.strip(b" \t\r\n")
     if bare.startswith(b"\0") or bare.endswith(b"\0"):
         problems.count("nul-bytes", f"{place.file} has NUL bytes between its records.", place)
-    surrogates = _spells_surrogates(line)
+    surrogates = b"\\u" in line
     read = 0
     try:
         for value in json_text.parse_glued(line):
@@ -133,11 +138,6 @@ def _mend_utf8(data: bytes, place: Place, problems: Problems) -> bytes:
         problems.add("bad-utf8", "Bytes that are not UTF-8 were replaced by U+FFFD.", place, lost=True)
         return data.decode("utf-8", "replace").encode("utf-8")
     return data
-
-
-def _spells_surrogates(data: bytes) -> bool:
-    # Only a text that spells surrogates out can hold half a pair.
-    return b"\\ud" in data or b"\\uD" in data
 
 
 def _mend_surrogates(value: JSON, place: Place, problems: Problems) -> JSON:

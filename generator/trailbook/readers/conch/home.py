@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from trailbook.chat import Origin
+from trailbook.chat import JSON, Origin
 from trailbook.readers import Names, Places
 from trailbook.readers.lines import Problems, read_document
 from trailbook.readers.values import Fields, fields, items, number, string
@@ -15,6 +15,8 @@ from trailbook.readers.values import Fields, fields, items, number, string
 CONVERSATIONS = "conversations"
 INDEX = "index.json"
 
+_LAST_MOMENT = 8.64e15
+"""The last millisecond that a calendar has where Conch runs."""
 _FIRST_AGENT = "ag_conch"
 _ORIGINS = {
     "routine": "routineId",
@@ -97,12 +99,10 @@ def origin_of(record: Fields | None) -> Origin:
     return Origin(kind, string(logged.get(_ORIGINS[kind])), name)
 
 
-def moment(value: object) -> int | None:
+def moment(value: JSON) -> int | None:
     """Epoch milliseconds; None for what is no time that a calendar has."""
-    if isinstance(value, str):
-        return None
-    time = number(value)  # type: ignore[arg-type]
-    return int(time) if time is not None and 0 <= time <= 8.64e15 else None
+    time = value if type(value) is int else number(value)
+    return int(time) if time is not None and 0 <= time <= _LAST_MOMENT else None
 
 
 @lru_cache(maxsize=4)
