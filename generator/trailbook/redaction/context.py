@@ -11,6 +11,7 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -22,9 +23,11 @@ LARGEST_ENV_FILE = 1_000_000
 """Bytes of a `.env` in a working folder; a larger one is no list of settings."""
 
 _GENERIC_LOGINS = frozenset(
-    "root admin administrator user users ubuntu debian fedora centos ec2-user runner node app dev developer docker "
-    "vagrant pi www-data nobody guest test postgres mysql git jenkins build builder ci codespace vscode coder jovyan "
-    "vercel gitpod sandbox agent service daemon default public shared home container host localhost oracle opc".split()
+    """
+    root admin administrator user users ubuntu debian fedora centos ec2-user runner node app dev developer docker
+    vagrant pi www-data nobody guest test postgres mysql git jenkins build builder ci codespace vscode coder jovyan
+    vercel gitpod sandbox agent service daemon default public shared home container host localhost oracle opc
+    """.split()  # noqa: SIM905
 )
 _NOT_A_PERSON = _GENERIC_LOGINS | frozenset(
     ("unknown", "your name", "test user", "github actions", "continuous integration")
@@ -156,10 +159,8 @@ class _Account:
         account = cls()
         account.homes += [variables[name] for name in ("HOME", "USERPROFILE") if variables.get(name)]
         account.logins += [variables[name] for name in ("USER", "LOGNAME", "USERNAME") if variables.get(name)]
-        try:
+        with suppress(OSError, KeyError, ImportError):  # an account without a name, as in some containers
             account.logins.append(getpass.getuser())
-        except (OSError, KeyError, ImportError):
-            pass  # an account without a name, as in some containers
         account._ask_the_system()
         account.homes += [os.path.realpath(home) for home in account.homes]
         return account

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 PASSWORD, KEY, WEAK = 3, 2, 1
-"""How sure a name is: a password may be a short word with a digit; a key has to look random; a weak name (`auth`, `sig`,
-`MAP_KEY`) has to have a long random value."""
+"""How sure a name is: a password may be a short word with a digit; a key has to look random; a weak name (`auth`,
+`sig`, `MAP_KEY`) has to have a long random value."""
 
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 

@@ -20,7 +20,7 @@ _WORD = re.compile(
 _WORD_AND_NUMBER = re.compile(r"(?:[A-Za-z]{2,}?\d{1,2}|[a-z]{1,5}\d{1,5}|\d{1,4}|[vV]\d+|\d{1,2}[a-z]{1,2})$")
 _PLACEHOLDER = re.compile(
     r"(?i)your|example|placeholder|change.?me|replace|insert|dummy|redacted|removed|hidden|masked|censored|sample|"
-    r"\bfake\b|\bmock|x{4}|\*{3}|\.{3}|…|•|<[^>]*>|\{\{|\$\{|\$\(|\{[\w.$:-]*\}|%\(\w*\)s|^%s$|^%\w+%$|"
+    r"\bfake\b|\bmock|x{4}|\*{3}|\.{3}|…|•|<[^<>]*>|\{\{|\$\{|\$\(|\{[\w.$:-]*\}|%\(\w*\)s|^%s$|^%\w+%$|"
     r"^(?:none|null|nil|undefined|true|false|yes|no|on|off|string|str|number|int|bool|boolean|any|object|bytes|required|"
     r"optional|unknown|empty|secret|password|token|todo|tbd|n/a)$"
 )
@@ -36,9 +36,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*$")
 def is_telling(value: str) -> bool:
     """Whether a known value can be looked for everywhere: 6 characters or more, no number, no plain word, no path."""
     stripped = value.strip()
-    if len(stripped) < SHORTEST or _PLACEHOLDER.search(stripped) and is_wordy(stripped):
+    if len(stripped) < SHORTEST or (_PLACEHOLDER.search(stripped) and is_wordy(stripped)):
         return False
-    if re.fullmatch(r"[\d.,:\s+-]+", stripped) or re.fullmatch(r"[^\W\d_]+", stripped) and is_wordy(stripped):
+    if re.fullmatch(r"[\d.,:\s+-]+", stripped) or (re.fullmatch(r"[^\W\d_]+", stripped) and is_wordy(stripped)):
         return False
     return not is_path(stripped) and not re.fullmatch(r"\w+://[^\s@]*", stripped)
 
@@ -57,12 +57,10 @@ def is_placeholder(value: str) -> bool:
     """Whether a value stands for one: `<your key>`, `xxxx`, `${TOKEN}`, `****`, or a token that redaction left."""
     return bool(
         TOKEN.search(value)
-        or value[:1] in ("$", "<", "[", "&", "*", "%")
-        and not _has_three_classes(value)
+        or (value[:1] in ("$", "<", "[", "&", "*", "%") and not _has_three_classes(value))
         or _PLACEHOLDER.search(value)
         or _ONE_CHARACTER.match(value)
-        or re.match(r"\$\w", value)
-        and not value.startswith(("$2a$", "$2b$", "$2y$"))
+        or (re.match(r"\$\w", value) and not value.startswith(("$2a$", "$2b$", "$2y$")))
     )
 
 
@@ -81,7 +79,9 @@ def is_secret_value(value: str, sureness: int, *, quoted: bool, capital: bool) -
     `sureness` is what `says_secret` gave for the name; `quoted` whether the value stands in quotes (code does not);
     `capital` whether it is set like an environment variable (`DB_PASSWORD=`), whose value may be any word.
     """
-    if len(value) < 4 or is_placeholder(value) or _DIGEST.match(value) or "://" in value:
+    if len(value) < 4 or _DIGEST.match(value) or "://" in value or is_placeholder(value):
+        return False
+    if _is_named_like_a_secret(value.rstrip("=:")) and value[-1] in "=:":
         return False
     if capital and sureness >= KEY:
         return not _is_number(value) and not is_path(value) and not _CODE_REFERENCE.match(value)
@@ -105,7 +105,7 @@ def _is_password(value: str) -> bool:
     letters = any(c.isalpha() for c in value)
     if any(c.isdigit() for c in value) and letters:
         return True
-    return letters and bool(re.search(r"[^\w\s.,:;/\\-]", value)) or not is_wordy(value)
+    return (letters and bool(re.search(r"[^\w\s.,:;/\\-]", value))) or not is_wordy(value)
 
 
 def _is_named_like_a_secret(value: str) -> bool:
@@ -126,3 +126,13 @@ def _entropy(value: str) -> float:
     """Bits a character, of the characters' frequencies."""
     counts = [value.count(c) for c in set(value)]
     return -sum(count / len(value) * log2(count / len(value)) for count in counts)
+
+
+_STAND_INS = re.compile(
+    r"(?i)(?:user(?:name)?|pass(?:word|wd)?|pw|pwd|secret|token|key|api_?key|xxx+|login|foo|bar|\.+|…|\*+)$"
+)
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether a password is one only by name: `user:password@host`, `foo`."""
+    return bool(_STAND_INS.match(value)) or is_placeholder(value)
