@@ -10,9 +10,9 @@ import textwrap
 from datetime import UTC, timedelta, timezone
 from pathlib import Path
 
-import plain_reader
 import pytest
 
+import plain_reader
 from trailbook import denied, names, saving
 from trailbook.failures import Stopped
 
@@ -43,9 +43,13 @@ def test_folders_and_files_are_private_whatever_the_umask(tmp_path: Path) -> Non
 
 
 def test_a_staging_folder_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), saving.staging(tmp_path) as private:
-        saving.write_new(private / "half.html", b"x")
-        raise RuntimeError
+    def fails() -> None:
+        with saving.staging(tmp_path) as private:
+            saving.write_new(private / "half.html", b"x")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fails()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,9 +7,9 @@ import socket
 from datetime import UTC
 from pathlib import Path
 
-import plain_reader
 import pytest
 
+import plain_reader
 from trailbook import filters, stores
 from trailbook.chat import Agent, Chat, Origin
 from trailbook.failures import Stopped

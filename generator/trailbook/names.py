@@ -43,9 +43,9 @@ def stem(title: str | None, started: int | None, digits: str, zone: tzinfo) -> s
     return "-".join(part for part in (day(started, zone) or "undated", slug(title), digits) if part)
 
 
-def subagent_digits(source: str, path: Iterable[str]) -> str:
-    """The digits of a subagent's files; `path` are the ids from the chat at the top down to the subagent."""
-    return sha256("\n".join([source, *path]).encode("utf-8", "replace")).hexdigest()[:6]
+def subagent_digits(source: str, path: str) -> str:
+    """The digits of a subagent's files; `path` are the ids from the chat at the top down to it, joined by `/`."""
+    return sha256(f"{source}\n{path}".encode("utf-8", "replace")).hexdigest()[:6]
 
 
 def slug(title: str | None) -> str:

@@ -47,10 +47,16 @@ class Survey:
     skipped: list[Skipped] = field(default_factory=list)
     roots: dict[tuple[str, str], Path] = field(default_factory=dict)
     """Which of the given paths a chat (reader, id) was found under."""
+    walked: list[Path] = field(default_factory=list)
+    """The given paths as they really lie, those below another left out."""
     looked: list[Looked] = field(default_factory=list)
     """Only for the default places."""
     files: int = 0
     """How many files were looked at."""
+
+    def trouble_in(self, root: Path) -> bool:
+        """Whether something in or below a path could not be read, so that a chat may be there after all."""
+        return any(item.verdict == "unreadable" and item.path.is_relative_to(root) for item in self.skipped)
 
 
 def survey(paths: Iterable[Path]) -> Survey:
@@ -58,7 +64,8 @@ def survey(paths: Iterable[Path]) -> Survey:
     result = Survey()
     found: list[Found] = []
     table = [reader for _name, reader in readers()]
-    for root in _outermost(paths):
+    result.walked = _outermost(paths)
+    for root in result.walked:
         for file in _files(root, result):
             result.files += 1
             for chat in _ask(file, table, result):
@@ -69,11 +76,15 @@ def survey(paths: Iterable[Path]) -> Survey:
     return result
 
 
+def places() -> list[Path]:
+    """The places in which the agents keep their logs, those that are there."""
+    return [place for _product, place in _places() if place.exists()]
+
+
 def survey_places() -> Survey:
-    """The chats in the places where the agents keep their logs, and what was found where."""
-    places = [(reader.PRODUCT, place) for _name, reader in readers() for place in reader.PLACES.logs()]
-    result = survey(place for _product, place in places if place.exists())
-    for product, place in dict.fromkeys(places):
+    """The chats in the places in which the agents keep their logs, and what was found where."""
+    result = survey(places())
+    for product, place in _places():
         real = place.resolve()
         chats = sum(chat.path.resolve().is_relative_to(real) for chat in result.chats) if place.exists() else 0
         result.looked.append(Looked(product, place, place.exists(), chats))
@@ -83,6 +94,10 @@ def survey_places() -> Survey:
 def source_of(found: Found) -> tuple[str, str]:
     """What tells a chat apart from every other."""
     return found.reader, found.id
+
+
+def _places() -> list[tuple[str, Path]]:
+    return list(dict.fromkeys((reader.PRODUCT, place) for _name, reader in readers() for place in reader.PLACES.logs()))
 
 
 # --- the walk

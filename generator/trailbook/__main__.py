@@ -1,0 +1,5 @@
+"""`python -m trailbook`."""
+
+from trailbook.cli import main
+
+main()

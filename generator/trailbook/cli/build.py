@@ -1,0 +1,76 @@
+"""`trailbook build`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trailbook.cli import options as shared
+
+if TYPE_CHECKING:
+    from trailbook.updating import Built
+
+
+@click.command(name="build")
+@click.argument("logs", nargs=-1)
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="The folder to build; new, empty, or built before.")
+@shared.what_options
+@shared.redaction_options
+@shared.tz_option
+@shared.theme_option
+@click.option("--format", "formats", multiple=True, type=click.Choice(shared.TRAJECTORIES), help="Also trajectories.")
+@click.option("--no-notes", is_flag=True, help="Write no Markdown notes.")
+@shared.full_option
+@shared.images_option
+@click.option("--prune", is_flag=True, help="Remove the reports of chats whose log is gone.")
+@shared.yes_option
+@shared.quiet_option
+def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, **options: Any) -> int:
+    """Build a folder of reports: a page and a note for each chat, and an index over all."""
+    from trailbook import site
+    from trailbook.cli import account, progress, summary
+    from trailbook.failures import NOT_CONFIRMED, USAGE, Stopped
+
+    chosen = shared.choose(logs, options)
+    folder = out or chosen.settings.out
+    if folder is None:
+        raise Stopped("Say where to: --out FOLDER.", USAGE)
+    real = site.refuse(folder)
+    if not chosen.survey.chats:
+        raise shared.nothing_found(chosen.survey)
+    if not quiet:
+        shared.say(account.lines_of_survey(chosen.survey, chosen.left_out))
+    plan = site.Plan(real, chosen.survey, chosen.chats, _output(chosen, options), options["prune"])
+    asked = not yes and sys.stdin.isatty() and sys.stdout.isatty()
+    redacted = plan.output.context is not None
+
+    def confirm(built: Built) -> bool:
+        shared.say(summary.lines_of_preview(built, redacted=redacted))
+        shared.say(summary.lines_of_troubles(built), err=True)
+        return click.confirm(f"Write to {folder}?", default=True)
+
+    with progress.told(folder, quiet=quiet) as told:
+        if not yes and not asked:
+            built = site.preview(plan, told)
+            shared.say(summary.lines_of_preview(built, redacted=redacted))
+            shared.say(summary.lines_of_troubles(built), err=True)
+            raise Stopped("Nothing was written: there is no terminal to ask on. Add --yes to write.", NOT_CONFIRMED)
+        built = site.build(plan, confirm if asked else None, told)
+    if not built.confirmed:
+        raise Stopped("Nothing was written.", NOT_CONFIRMED)
+    if not asked:
+        if not quiet:
+            shared.say(summary.lines_of_preview(built, redacted=redacted))
+        shared.say(summary.lines_of_troubles(built), err=True)
+    if not quiet:
+        shared.say(summary.lines_of_result(built, folder))
+    return built.status
+
+
+def _output(chosen: shared.Chosen, options: dict[str, Any]) -> Any:
+    pages = ("report",) if options["no_notes"] else ("report", "markdown")
+    trajectories = options["formats"] or chosen.settings.formats
+    return shared.output_of(chosen, options, (*pages, *dict.fromkeys(trajectories)))

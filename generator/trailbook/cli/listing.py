@@ -1,0 +1,60 @@
+"""`trailbook list`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trailbook.cli.options import redaction_options, tz_option, what_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trailbook.cli.options import Chosen
+
+
+@click.command(name="list")
+@click.argument("logs", nargs=-1)
+@what_options
+@redaction_options
+@tz_option
+@click.option("--files", is_flag=True, help="Also list every file that is no chat, and why.")
+def command(logs: tuple[str, ...], files: bool, **options: Any) -> None:
+    """List the chats, newest first, and what was found where."""
+    from trailbook.cli import account
+    from trailbook.cli.options import choose, nothing_found, redaction_of
+
+    chosen = choose(logs, options)
+    if not chosen.survey.chats:
+        raise nothing_found(chosen.survey)
+    redact = redaction_of(chosen, options)
+    for row in _rows(chosen, redact):
+        click.echo(row)
+    for row in account.lines_of_survey(chosen.survey, chosen.left_out):
+        click.echo(row, err=True)
+    if files:
+        for skipped in chosen.survey.skipped:
+            click.echo(account.line_of_file(skipped))
+
+
+def _rows(chosen: Chosen, redact: Callable[[str], str]) -> list[str]:
+    from trailbook.readers import reader
+    from trailbook.terminal import line
+    from trailbook.wording import date_and_time, file_name
+
+    table = [
+        (
+            date_and_time(chat.updated or chat.started, chosen.zone),
+            reader(chat.reader).PRODUCT,
+            line(chat.id),
+            line(file_name(redact(chat.cwd or ""))),
+            line(redact(chat.title or "")),
+        )
+        for chat in chosen.chats
+    ]
+    widths = [min(40, max((len(row[column]) for row in table), default=0)) for column in range(4)]
+    return [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4][:80]]).rstrip()
+        for row in table
+    ]

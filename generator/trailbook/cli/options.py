@@ -1,0 +1,240 @@
+"""The options that several commands have, and what they come to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from trailbook.failures import USAGE, Stopped
+
+if TYPE_CHECKING:
+    from trailbook.filters import Wanted
+    from trailbook.formats import Output
+    from trailbook.readers import Found
+    from trailbook.redaction import Context
+    from trailbook.settings import Settings
+    from trailbook.stores import Survey
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+TRAJECTORIES = ("openai", "sharegpt", "atif", "trajectory-v1")
+
+
+def _together(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+_PATH = click.Path(path_type=Path)
+
+what_options = _together(
+    click.option("--logs", "places", multiple=True, type=_PATH, help="Where to look, instead of the agents' places."),
+    click.option("--from", "since", metavar="DAY", help="Only chats that went on at or after this day (2026-10-08)."),
+    click.option("--to", "until", metavar="DAY", help="Only chats that were started by the end of this day."),
+    click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only this agent's chats."),
+    click.option(
+        "--provider", "providers", multiple=True, metavar="NAME", help="Only chats with this engine or vendor."
+    ),
+    click.option("--source", "sources", multiple=True, metavar="NAME", help="Only logs of this format."),
+    click.option("--project", "projects", multiple=True, metavar="NAME", help="Only this working folder, or its name."),
+    click.option("--no-automatic", is_flag=True, help="Leave out what ran by itself: routines, tasks, pages, apps."),
+)
+"""Which chats."""
+
+redaction_options = _together(
+    click.option("--name", "names", multiple=True, metavar="NAME", help="A person's name to take out, too."),
+    click.option("--secrets", "secrets", multiple=True, type=_PATH, help="A file of known secrets (.env) to take out."),
+    click.option("--number", is_flag=True, help="Give the same value the same number: [email 2]."),
+    click.option("--no-redact", is_flag=True, help="Take nothing out, this once."),
+)
+"""What is taken out."""
+
+tz_option = click.option(
+    "--tz", metavar="ZONE", help="The time zone, such as Europe/Berlin (default: this computer's)."
+)
+yes_option = click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Say only what went wrong.")
+theme_option = click.option("--theme", type=_PATH, help="A folder with a theme of your own.")
+full_option = click.option("--full", is_flag=True, help="Long texts whole, not shortened to head and tail.")
+images_option = click.option("--images", is_flag=True, help="Keep images; what they show cannot be taken out.")
+
+
+@dataclass(slots=True, frozen=True)
+class Chosen:
+    """The chats that a command line asks for."""
+
+    survey: Survey
+    chats: list[Found]
+    left_out: dict[str, int]
+    """How many chats each option left out."""
+    wanted: Wanted
+    zone: tzinfo
+    settings: Settings
+
+
+def choose(what: tuple[str, ...], options: dict[str, Any]) -> Chosen:
+    """The chats that are asked for by LOGS and the options of `what_options` and `tz_option`.
+
+    Raises Stopped for a path or an id that is not there, a day or zone that is none.
+    """
+    from collections import Counter
+
+    from trailbook import filters, settings, zones
+
+    set_ = settings.load()
+    try:
+        zone = zones.zone_of(options["tz"] or set_.tz)
+        since = filters.day_start(options["since"], zone) if options["since"] else None
+        until = filters.day_end(options["until"], zone) if options["until"] else None
+    except ValueError as error:
+        raise Stopped(_of_value(error), USAGE) from None
+    wanted = filters.Wanted(
+        since,
+        until,
+        options["agents"],
+        options["providers"],
+        options["sources"],
+        options["projects"],
+        not options["no_automatic"],
+    )
+    found, picked = _find(what, options["places"] or set_.logs)
+    left_out: Counter[str] = Counter()
+    chats = []
+    for chat in picked:
+        why = filters.left_out(chat, wanted)
+        if why is None:
+            chats.append(chat)
+        else:
+            left_out[why] += 1
+    return Chosen(found, chats, left_out, wanted, zone, set_)
+
+
+def only_chat(chosen: Chosen, what: str) -> Found:
+    """The one chat that CHAT means. Raises Stopped where it means none, or several."""
+    if not chosen.survey.chats:
+        raise nothing_found(chosen.survey)
+    if not chosen.chats:
+        raise Stopped(f"No chat in {what} is one that you asked for ({', '.join(chosen.left_out)}).")
+    if len(chosen.chats) > 1:
+        some = ", ".join(chat.id for chat in chosen.chats[:3])
+        raise Stopped(
+            f"{what} holds {len(chosen.chats):,} chats: {some} … Name one by its id, with --logs {what}.", USAGE
+        )
+    return chosen.chats[0]
+
+
+def output_of(chosen: Chosen, options: dict[str, Any], formats: tuple[str, ...]) -> Output:
+    """What is to be written, by the options. Raises Stopped."""
+    from trailbook.formats import Output
+
+    theme = options.get("theme") or chosen.settings.theme
+    if theme is not None and not theme.is_dir():
+        raise Stopped(f"There is no theme folder {theme}. Check --theme.", USAGE)
+    return Output(
+        formats=formats,
+        zone=chosen.zone,
+        context=None if options["no_redact"] else context_of(chosen, options),
+        wanted=chosen.wanted,
+        theme=theme,
+        full=options.get("full", False),
+        images=options.get("images", False),
+    )
+
+
+def context_of(chosen: Chosen, options: dict[str, Any]) -> Context:
+    """What is known of the person, from the command line, `trailbook.toml`, the agents' settings and this computer.
+
+    Raises Stopped for a file of secrets that cannot be read.
+    """
+    from trailbook.readers import readers
+    from trailbook.redaction import UnreadableSecrets, load_context
+
+    known = [reader.PLACES.names() for _name, reader in readers()]
+    try:
+        return load_context(
+            names=[*options["names"], *chosen.settings.names, *(name for each in known for name in each.names)],
+            known=[secret for each in known for secret in each.secrets],
+            secret_files=[*options["secrets"], *chosen.settings.secrets],
+            # Of all chats that were found, so that a narrower choice takes out the same.
+            working_folders=sorted({chat.cwd for chat in chosen.survey.chats if chat.cwd}),
+            number=options["number"],
+        )
+    except UnreadableSecrets as error:
+        raise Stopped(str(error), USAGE) from None
+
+
+def redaction_of(chosen: Chosen, options: dict[str, Any]) -> Callable[[str], str]:
+    """What makes one text of a log fit to be seen."""
+    from trailbook.redaction import redact_text
+
+    if options["no_redact"]:
+        return str
+    context = context_of(chosen, options)
+    return lambda text: redact_text(text, context) if text else text
+
+
+def say(lines: Iterable[str], *, err: bool = False) -> None:
+    """Print lines."""
+    for each in lines:
+        click.echo(each, err=err)
+
+
+def nothing_found(survey: Survey) -> Stopped:
+    """The sentence for a survey without a chat."""
+    if survey.looked:
+        products = ", ".join(dict.fromkeys(look.product for look in survey.looked))
+        return Stopped(f"No chats were found where {products} keep theirs. Name a file or a folder with logs.")
+    if not survey.files and not survey.skipped:
+        return Stopped("There are no files there. Name a file or a folder with logs.")
+    first = survey.skipped[0] if survey.skipped else None
+    why = f" {first.path}: {first.why}." if first else ""
+    return Stopped(f"No chat was recognised in {survey.files:,} files.{why}")
+
+
+def _find(what: tuple[str, ...], places: tuple[Path, ...]) -> tuple[Survey, list[Found]]:
+    """The survey and the chats of it that LOGS name; ids are looked up in `places`, else where the agents keep logs."""
+    from trailbook import stores
+
+    paths = [Path(item) for item in what if Path(item).expanduser().exists()]
+    ids = [item for item in what if not Path(item).expanduser().exists()]
+    if not ids and (paths or places):
+        found = stores.survey(paths or places)
+        return found, found.chats
+    if not ids:
+        found = stores.survey_places()
+        return found, found.chats
+    found = stores.survey([*paths, *(places or stores.places())])
+    below = [path.expanduser().resolve() for path in paths]
+    named = {stores.source_of(_by_id(id_, found.chats)) for id_ in ids}
+    return found, [
+        chat
+        for chat in found.chats
+        if stores.source_of(chat) in named or any(chat.path.is_relative_to(path) for path in below)
+    ]
+
+
+def _by_id(beginning: str, chats: list[Found]) -> Found:
+    exact = [chat for chat in chats if chat.id == beginning]
+    matches = exact or [chat for chat in chats if chat.id.startswith(beginning)]
+    if not matches:
+        what = "file or folder" if re.search(r"[/\\]|^[.~]", beginning) else "file, and no chat with the id"
+        raise Stopped(f"There is no {what} {beginning}. `trailbook list` shows the chats.")
+    if len(matches) > 1:
+        some = ", ".join(f"{chat.id} ({chat.reader})" for chat in matches[:3])
+        raise Stopped(f"{len(matches)} chats start with {beginning}: {some}. Write more of the id, or the path.", USAGE)
+    return matches[0]
+
+
+def _of_value(error: ValueError) -> str:
+    text = str(error)
+    return text if text.startswith("There is no time zone") else f"{text}. Write a day as 2026-10-08."

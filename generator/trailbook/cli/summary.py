@@ -1,0 +1,71 @@
+"""What a run would write, and what it has written, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from trailbook.cli.account import line_of_left_out
+from trailbook.redaction import Removed
+from trailbook.terminal import line
+from trailbook.updating import Built
+from trailbook.wording import counted
+
+_MOST_NAMED = 20
+
+
+def lines_of_preview(built: Built, *, redacted: bool) -> Iterator[str]:
+    """How many chats and steps there are, and what comes out, with places as they read afterwards."""
+    steps = sum(staged.exported.steps for staged in built.made)
+    yield f"{counted(len(built.made), 'chat')}, {counted(steps, 'step')}."
+    if not redacted:
+        yield "Nothing is taken out: --no-redact."
+        return
+    removed = sum((staged.exported.removed for staged in built.made), Removed())
+    yield f"Taken out: {removed.sentence()}."
+    for kind, examples in removed.examples.items():
+        for example in examples:
+            yield f"  {kind:<8}  {line(example)}"
+
+
+def lines_of_troubles(built: Built) -> Iterator[str]:
+    """The chats that were left out or failed."""
+    if built.left_out:
+        yield line_of_left_out(built.left_out)
+    yield from _some([line(f"Failed: {why}") for _found, why in built.failed])
+    for found, kinds in built.unsafe:
+        what = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        yield line(f"Not written: secrets were still in what {found.path} would have become ({what}).")
+    lost = [staged for staged in built.made if staged.exported.lost]
+    yield from _some(
+        [
+            line(f"Work was lost from {staged.found.path}: {text}")
+            for staged in lost
+            for text in staged.exported.fidelity
+        ]
+    )
+
+
+def lines_of_result(built: Built, folder: Path) -> Iterator[str]:
+    """What was written where."""
+    parts = [f"{counted(built.written, 'chat')} written"]
+    for number, words in (
+        (built.unchanged, "unchanged"),
+        (built.gone, "kept although their log is gone (--prune removes them)"),
+        (built.pruned, "removed because their log is gone"),
+        (built.others, "of earlier builds stay"),
+    ):
+        if number:
+            parts.append(f"{number:,} {words}")
+    yield f"{', '.join(parts)}."
+    damaged = [staged for staged in built.made if any(each.lost for each in staged.exported.diagnostics)]
+    if damaged:
+        yield f"Something could not be read in {counted(len(damaged), 'chat')}; each report says what."
+    yield from _some([line(f"Kept as it is, since somebody changed it: {folder / name}") for name in built.kept])
+    yield str(folder / "index.html")
+
+
+def _some(lines: list[str]) -> Iterator[str]:
+    yield from lines[:_MOST_NAMED]
+    if len(lines) > _MOST_NAMED:
+        yield f"… and {len(lines) - _MOST_NAMED:,} more."

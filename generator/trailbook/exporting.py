@@ -1,0 +1,156 @@
+"""One chat, all the way: read, redacted, written as bytes, searched for secrets. What every build and export does.
+
+`export_chat` is pure but for reading the log, and picklable with all it is given and gives, so that it runs in a worker
+on any executor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from hashlib import sha256
+from pathlib import Path
+
+from trailbook import formats, names, zones
+from trailbook.chat import JSON, Chat, Diagnostic, with_subagents
+from trailbook.filters import left_out_when_read
+from trailbook.formats import FORMATS, Output, Piece, Sheet
+from trailbook.readers import Found, reader
+from trailbook.redaction import Removed, Secrets, redact, redact_text, secrets_of, verify
+from trailbook.stores import Skipped
+from trailbook.timeline import make_timeline, title_of
+
+NOTHING_IN_IT = "having nothing in them"
+"""Why an empty chat is left out."""
+
+
+@dataclass(slots=True, frozen=True)
+class Given:
+    """The names that a chat's files have: those that were given before never change."""
+
+    digits: str = ""
+    stems: Mapping[str, str] = field(default_factory=dict)
+    """By the chat's id, and `id/subagent's id` for those below it."""
+
+
+@dataclass(slots=True)
+class Exported:
+    """What came of one chat."""
+
+    left_out: str | None = None
+    """Why nothing was written: the option that leaves it out, or that there is nothing in it."""
+    pieces: list[Piece] = field(default_factory=list)
+    rows: list[JSON] = field(default_factory=list)
+    """What the index says of it and its subagents."""
+    stems: dict[str, str] = field(default_factory=dict)
+    removed: Removed = field(default_factory=Removed)
+    unsafe: dict[str, int] = field(default_factory=dict)
+    """Secrets that were still in a file, by kind; then there are no pieces."""
+    steps: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    fidelity: list[str] = field(default_factory=list)
+    """One line a file: what of the log stands in it."""
+    lost: bool = False
+    """Whether a file lacks something that its format carries."""
+
+
+def export_chat(found: Found, output: Output, given: Given | None = None) -> Exported:
+    """Read a chat, take out what is to be taken out, and write it in each of the output's formats.
+
+    Raises readers.Unreadable, OSError.
+    """
+    chat, removed = read_redacted(found, output)
+    why = left_out_when_read(chat, output.wanted) or (None if chat.events else NOTHING_IN_IT)
+    if why is not None:
+        return Exported(why)
+    exported = Exported(stems=stems(chat, given or Given(), output.zone), removed=removed)
+    for each, sheet in _sheets(chat, exported, output):
+        exported.steps += len(make_timeline(each).steps)
+        exported.diagnostics += each.diagnostics
+        for name in output.formats:
+            if each is chat or FORMATS[name].each:
+                exported.pieces += FORMATS[name].write(each, sheet)
+        exported.rows.append(formats.row_of(each, sheet))
+    if output.context is not None:
+        exported.unsafe = unsafe(exported.pieces, secrets_of(output.context, removed))
+    if exported.unsafe:
+        exported.pieces = []
+    return exported
+
+
+def read_redacted(found: Found, output: Output) -> tuple[Chat, Removed]:
+    """A chat as all may see it that is made of it, and what was taken out. Raises readers.Unreadable, OSError."""
+    chat = reader(found.reader).read(found, output.zone)
+    return (chat, Removed()) if output.context is None else redact(chat, output.context)
+
+
+def unsafe(pieces: Iterable[Piece], secrets: Secrets) -> dict[str, int]:
+    """The secrets that are still in what would be written, by kind."""
+    counts: dict[str, int] = {}
+    for piece in pieces:
+        for kind, count in verify(piece.data, piece.name, secrets).items():
+            counts[kind] = counts.get(kind, 0) + count
+    return counts
+
+
+def identity(output: Output) -> JSON:
+    """What a chat's files depend on beside the chat itself."""
+    return {
+        "formats": list[JSON](output.formats),
+        "zone": zones.name_of(output.zone),
+        "redaction": output.context.content().hex() if output.context else None,
+        "theme": _digest_of_folder(output.theme) if output.theme else None,
+        "full": output.full,
+        "images": output.images,
+    }
+
+
+def skipped_rows(skipped: Iterable[Skipped], output: Output) -> list[JSON]:
+    """The files that are no chats, for the index: path, verdict and why, redacted as chats are."""
+    context = output.context
+    return [
+        [redact_text(text, context) if context else text for text in (str(item.path), item.verdict, item.why)]
+        for item in skipped
+    ]
+
+
+def stems(chat: Chat, given: Given, zone: tzinfo) -> dict[str, str]:
+    """The names of a redacted chat's files and of its subagents', without endings, by the path of their ids.
+
+    They stand in the order of `with_subagents`.
+    """
+    digits = given.digits or names.digests([(chat.source, chat.id)], {})[chat.source, chat.id]
+    found: dict[str, str] = {}
+    for path, each in _paths(chat, ()):
+        key = "/".join(path)
+        while key in found:
+            key += "+"  # two subagents of one id
+        own = digits if each is chat else names.subagent_digits(chat.source, key)
+        found[key] = given.stems.get(key) or names.stem(title_of(each), each.started, own, zone)
+    return found
+
+
+def _paths(chat: Chat, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Chat]]:
+    path = (*above, chat.id)
+    yield path, chat
+    for subagent in chat.subagents:
+        yield from _paths(subagent, path)
+
+
+def _sheets(chat: Chat, exported: Exported, output: Output) -> Iterator[tuple[Chat, Sheet]]:
+    """The chat and its subagents, each with what its writers are told."""
+    each = list(with_subagents(chat))
+    stem_of = {id(one): stem for one, stem in zip(each, exported.stems.values(), strict=True)}
+    parent_of = {id(below): stem_of[id(one)] for one in each for below in one.subagents}
+    for one in each:
+        below = {subagent.id: stem_of[id(subagent)] for subagent in one.subagents}
+        yield one, Sheet(output, stem_of[id(one)], parent_of.get(id(one)), below, exported.removed)
+
+
+def _digest_of_folder(folder: Path) -> str:
+    digest = sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(folder)}\n{path.stat().st_size}\n".encode("utf-8", "surrogateescape"))
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,76 @@
+"""What a worker does with one chat: export it and lay its files into the staging folder; the account goes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from trailbook import saving
+from trailbook.exporting import Exported, Given, export_chat
+from trailbook.failures import Stopped
+from trailbook.formats import Output, Piece
+from trailbook.manifest import Written
+from trailbook.readers import Found, Unreadable
+
+
+@dataclass(slots=True, frozen=True)
+class Order:
+    """One chat to be made."""
+
+    found: Found
+    output: Output
+    given: Given = field(default_factory=Given)
+    folder: Path | None = None
+    """Where its files are laid; None to write nothing and only say what would come of it."""
+
+
+@dataclass(slots=True)
+class Staged:
+    """A chat whose files lie in the staging folder."""
+
+    found: Found
+    exported: Exported
+    """Without the bytes of its pieces."""
+    folder: Path | None = None
+    files: dict[str, Written] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Failed:
+    """A chat of which nothing came."""
+
+    why: str
+    """One sentence."""
+
+
+def stage(order: Order) -> Staged | Failed:
+    """Make one chat. What goes wrong with the chat comes back as Failed; trouble with the disk raises Stopped."""
+    found = order.found
+    try:
+        exported = export_chat(found, order.output, order.given)
+    except Unreadable as error:
+        return Failed(str(error))
+    except OSError as error:
+        return Failed(f"{found.path} could not be read ({(error.strerror or type(error).__name__).lower()}).")
+    except MemoryError:
+        return Failed(f"There is not enough memory to read {found.path}.")
+    except Exception as error:
+        # Whatever a log makes a reader or writer trip over costs that chat, not the others.
+        return Failed(f"{found.path} could not be made into a chat: {type(error).__name__}: {error}.")
+    staged = Staged(found, exported, order.folder)
+    if order.folder is not None:
+        staged.files = {piece.name: lay(order.folder, piece) for piece in exported.pieces}
+    exported.pieces = []
+    return staged
+
+
+def lay(folder: Path, piece: Piece) -> Written:
+    """Write a file into a folder of its own. Raises Stopped."""
+    path = folder / piece.name
+    digest = sha256(piece.data).hexdigest()
+    saving.make_folder(path.parent)
+    saving.write_new(path, piece.data)
+    if saving.digest_of(path) != digest:
+        raise Stopped(f"The disk did not keep what was written to {path}. Check the disk, then run it again.")
+    return Written(digest, len(piece.data))
