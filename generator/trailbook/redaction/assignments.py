@@ -9,7 +9,7 @@ from typing import NamedTuple
 import re2
 
 from trailbook.redaction.finding import Finding
-from trailbook.redaction.labels import says_secret
+from trailbook.redaction.labels import KEY, says_secret
 from trailbook.redaction.patterns import BYTES
 from trailbook.redaction.values import is_secret_value
 
@@ -22,8 +22,8 @@ _NAME = (
 )
 _CLOSED = r"(?:\\{0,8}[\"'`]|&quot;|&#34;|%22)?\]?"
 _JOINT = (
-    r"[ \t]{0,8}(?:===?|!==?|=>|:=|\?\?=|\|\|=|[:=]|%3D|%3A|&#61;)"
-    r"|[ \t]{0,2}:[ \t]?[A-Za-z][\w.\[\]<>| ]{0,24}[ \t]?="  # token: str = …
+    r"[ \t]{0,2}:[ \t]?[A-Za-z][\w.\[\]<>| ]{0,24}[ \t]?="  # token: str = …
+    r"|[ \t]{0,8}(?:===?|!==?|=>|:=|\?\?=|\|\|=|[:=]|%3D|%3A|&#61;)"
     r"|,\s{0,40}\\{0,8}[\"']?value\\{0,8}[\"']?[ \t]{0,2}[:=]"  # {"name": "API_KEY", "value": …
     r"|\s{1,40}value[ \t]{0,2}[:=]"  # <add key="ApiKey" value=…, and the same over two lines of YAML
     r"|[ \t]{0,2},"  # setenv("API_KEY", …
@@ -97,6 +97,8 @@ def _assigned(data: bytes, position: int, name: str, sureness: int, joint: bytes
     value = value_at(data, position, setting=capital and joint == b"=")
     if value is None or (joint == b"," and not value.quoted):
         return None
+    if joint in (b",", b">", b"&gt;", b"|"):
+        sureness = min(sureness, KEY)  # these join all sorts of things
     text = data[value.start : value.end].decode("utf-8", "surrogateescape")
     if not is_secret_value(text, sureness, quoted=value.quoted or joint in (b">", b"&gt;"), capital=capital):
         return None

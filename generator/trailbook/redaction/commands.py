@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trailbook.redaction.assignments import value_at
@@ -43,6 +44,23 @@ def option(data: bytes, start: int, position: int) -> Iterator[Finding]:
     if value is None or not sureness:
         return
     if is_secret_value(text_at(data, value.start, value.end), sureness, quoted=value.quoted, capital=False):
+        yield from key(data, value.start, value.end)
+
+
+_SETTING = re.compile(rb"[A-Za-z0-9_.:-]{1,80}(?:[ \t]{1,4}|=)(?:--?(?:body|value|v|b)[ \t=]{1,4})?")
+
+
+def setting(data: bytes, _start: int, position: int) -> Iterator[Finding]:
+    """The value of a setting whose name says secret (`setx API_KEY VALUE`, `aws configure set … VALUE`)."""
+    found = _SETTING.match(data, position - 1)
+    if found is None:
+        return
+    name = text_at(data, *found.span()).split()[0].partition("=")[0]
+    value = value_at(data, found.end(), setting=False)
+    sureness = says_secret(name)
+    if value is None or not sureness:
+        return
+    if is_secret_value(text_at(data, value.start, value.end), sureness, quoted=value.quoted, capital=name.isupper()):
         yield from key(data, value.start, value.end)
 
 

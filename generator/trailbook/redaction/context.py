@@ -162,7 +162,7 @@ class _Account:
         with suppress(OSError, KeyError, ImportError):  # an account without a name, as in some containers
             account.logins.append(getpass.getuser())
         account._ask_the_system()
-        account.homes += [os.path.realpath(home) for home in account.homes]
+        account.homes += [os.path.realpath(home) for home in account.homes if _is_home(home)]
         return account
 
     def _ask_the_system(self) -> None:
@@ -181,7 +181,7 @@ class _Account:
 
 def _is_home(path: str) -> bool:
     # "/", "C:\" and the like would turn every path into "~".
-    return len(re.findall(r"[/\\]+[^/\\]+", path.rstrip("/\\"))) >= 1
+    return bool(re.match(r"(?:[A-Za-z]:)?[/\\]+[^/\\]", path))
 
 
 def _is_personal_host(host: str) -> bool:
@@ -238,12 +238,16 @@ def _own_small_file(path: Path) -> str:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
         return ""
-    with os.fdopen(handle, "rb") as file:
+    try:
         status = os.fstat(handle)
         own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
         if not stat.S_ISREG(status.st_mode) or not own or status.st_size > LARGEST_ENV_FILE or path.is_symlink():
             return ""
-        return file.read(LARGEST_ENV_FILE).decode("utf-8-sig", "replace")
+        return os.read(handle, LARGEST_ENV_FILE).decode("utf-8-sig", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
 
 
 def _secrets_in(name: str, value: str, *, sure_name_only: bool) -> Iterator[str]:

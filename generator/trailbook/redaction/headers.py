@@ -45,7 +45,7 @@ _SCHEME = re.compile(
 _DETAILS = re.compile(
     rb"(?i)(?:response|signature|cnonce|oauth_token|oauth_signature|secret|token)=\\?\"?([^\s\"',\\]{8,512})"
 )
-_LINE = re.compile(rb"[^\n\r\"]{0,2000}")
+_LINE = re.compile(rb"[^\n\r]{0,2000}")
 
 
 def authorization(data: bytes, _start: int, position: int) -> Iterator[Finding]:

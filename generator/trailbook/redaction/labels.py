@@ -15,9 +15,13 @@ _TAIL = (
     r"(?:_(?:base|prod|production|dev|development|test|testing|staging|stage|live|old|new|data|value|val|raw|b64|base|"
     r"string|str|text|plain|plaintext|primary|secondary|main|default|local|ci|v|\d{1,3}))*$"
 )
-_PASSWORDS = re.compile(r"(?:password|passwd|passphrase|passcode|passwort|kennwort|pwd)" + _TAIL)
+_PASSWORDS = re.compile(
+    r"(?:password|passwd|passphrase|passcode|passwort|kennwort|pwd"
+    r"|(?:^|_)(?:db|user|smtp|mail|email|mysql|pg|postgres|redis|admin|root|ftp|ssh|sudo|my|http|proxy|auth|login|imap|wifi|"
+    r"rabbitmq|mongo|elastic|vnc|ldap|api|app)_?(?:pass|pw))" + _TAIL
+)
 _KEYS = re.compile(
-    r"(?:secret|token|apikey|api_?key|jwt|credentials?|authorization|connection_string"
+    r"(?:^pass$|secret|token|apikey|api_?key|jwt|credentials?|authorization|connection_string"
     r"|(?:^|_)(?:access|secret|private|account|shared|auth|encryption|signing|master|license|deploy|storage|subscription|"
     r"consumer|service|webhook|hmac|jwt|ssh|client|admin|app|application|root|vault|crypt|cipher|encrypt|integration|"
     r"write|project|bot|rest|ingest|security|shared_access|access_control|host)_?key)" + _TAIL

@@ -22,15 +22,19 @@ _DOCUMENTED = tuple(
     )
 )
 _VERSION_BEFORE = re.compile(
-    rb"(?i)(?:[=~^<>!]=?\s?|[\w)]@|\bv(?:er)?\.?\s?|(?:version|release|revision|build|sections?|chapter|clause|oid|schema|"
-    rb"sdk|driver|cuda|cudnn|chrome|chromium|firefox|safari|edge?|opera|windows|linux|kernel|rev|\xc2\xa7)[\w()\"':=/ -]{0,14}|"
-    rb"[a-z]/|[a-z]-|[a-z_]\(\"?|[\d.]\d -> |\d to )$"
+    rb"(?i)(?:[=~^<>!]=?\s?|[\w)]@|\bv(?:er)?\.?\s?|[a-z]/|[a-z]-|[a-z_]\(\"?|[\d.]\d -> |\d to "
+    rb"|(?:version|release|revision|build|sections?|chapter|clause|oid|schema|sdk|driver|cuda|cudnn|chrome|chromium|firefox"
+    rb"|safari|edge?|opera|windows|linux|kernel|rev|\xc2\xa7)[\w()\"':=/ -]{0,14})$"
 )
 _VERSION_LINE = re.compile(
     rb"(?i)(?:versions?|upgrad\w{1,3}|downgrad\w{1,3})\b[^\n.]{0,40}$|\bv\d+(?:\.\d+)+[^\n]{0,24}$"
 )
+_SMALL = 32
+"""Four numbers that are all below this are rather a version or a section than an address."""
+_PORT = re.compile(rb":\d{2,5}\b")
 _ADDRESS_BEFORE = re.compile(
-    rb"(?i)(?:\bip|host|addr(?:ess)?|server|peer|from|remote|client|for)[\w\"' ]{0,8}[=:]\s?[\"']?$"
+    rb"(?i)(?:\bip|host|addr(?:ess)?|server|peer|from|remote|client|for)[\w\"' ]{0,8}[=:]\s?[\"']?$|://$|@$"
+    rb"|\b(?:ip|host|ssh|ping|from|address)\s$"
 )
 
 
@@ -46,16 +50,23 @@ def find_ipv4(data: bytes, start: int, end: int) -> Finding | None:
         return None
     if before == "-" and character_before(data, start - 1).isalnum():
         return None
-    if not _is_public(text) or _is_version(data, start, text):
+    if not _is_public(text) or (_is_version(data, start, text) and not _is_located(data, start, end)):
         return None
     return Finding(start, end, "address", text.encode())
 
 
 def _is_version(data: bytes, start: int, text: str) -> bool:
-    if text.endswith(".0.0") or _VERSION_LINE.search(data, max(0, start - 64), start):
+    """Whether four numbers are rather a version or a section of a text: small ones, or behind such a word."""
+    if text.endswith(".0.0") or max(map(int, text.split("."))) < _SMALL:
         return True
-    near = max(0, start - 28)
-    return bool(_VERSION_BEFORE.search(data, near, start)) and not _ADDRESS_BEFORE.search(data, near, start)
+    if _VERSION_LINE.search(data, max(0, start - 64), start):
+        return True
+    return bool(_VERSION_BEFORE.search(data, max(0, start - 28), start))
+
+
+def _is_located(data: bytes, start: int, end: int) -> bool:
+    """Whether what stands around four numbers says that they are an address."""
+    return bool(_ADDRESS_BEFORE.search(data, max(0, start - 28), start) or _PORT.match(data, end))
 
 
 def find_ipv6(data: bytes, start: int, end: int) -> Finding | None:

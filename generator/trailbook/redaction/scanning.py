@@ -47,12 +47,14 @@ class Batch:
         self.texts = list(texts)
         self._joined = _GAP.join(self.texts)
         self._views: dict[int, View] = {}
-        """Of the texts in which something is not seen."""
+        """Of the texts in which something is not seen: with it left out, so that what it cuts in two is whole."""
+        self._apart: dict[int, View] = {}
+        """The same texts with a blank for it, so that what it sets apart is apart."""
         if has_unseen(self._joined):
             for index, text in enumerate(self.texts):
                 if has_unseen(text):
-                    self._views[index] = view = seen(text)
-                    self.texts[index] = view.data
+                    self._views[index], self._apart[index] = seen(text), seen(text, b" ")
+                    self.texts[index] = self._views[index].data
             self._joined = _GAP.join(self.texts)
         self._starts = list(accumulate((len(text) + 1 for text in self.texts[:-1]), initial=0))
 
@@ -61,21 +63,21 @@ class Batch:
         for rule in _RULES:
             for index in self._touched(rule.sign):
                 for finding in rule.find(self.texts[index]):
-                    yield index, self._whole(index, finding)
+                    yield index, _whole(self._views.get(index), finding)
+        for index, view in self._apart.items():
+            for rule in _RULES:
+                for finding in rule.find(view.data):
+                    yield index, _whole(view, finding)
 
     def find_literals(self, literals: Literals) -> Iterator[tuple[int, Finding]]:
         """What is known letter by letter, with the number of the text; in each text's own bytes."""
         for finding in literals.find(self._joined):
             index = self._index(finding.start)
             start = self._starts[index]
-            yield index, self._whole(index, finding._replace(start=finding.start - start, end=finding.end - start))
-
-    def _whole(self, index: int, finding: Finding) -> Finding:
-        view = self._views.get(index)
-        if view is None:
-            return finding
-        start, end = view.whole(finding.start, finding.end)
-        return finding._replace(start=start, end=end)
+            yield (
+                index,
+                _whole(self._views.get(index), finding._replace(start=finding.start - start, end=finding.end - start)),
+            )
 
     def _index(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
@@ -86,11 +88,19 @@ class Batch:
         while found := sign.search(self._joined, position):
             start, end = found.span()
             first = max(self._index(start), last + 1)
-            last = self._index(max(start, end - 1))
+            last = max(self._index(max(start, end - 1)), first)
             yield from range(first, last + 1)
             if last + 1 >= len(self._starts):
                 return
-            position = self._starts[last + 1]
+            # From the gap on: a pattern may ask for something before what it looks for.
+            position = self._starts[last + 1] - 1
+
+
+def _whole(view: View | None, finding: Finding) -> Finding:
+    if view is None:
+        return finding
+    start, end = view.whole(finding.start, finding.end)
+    return finding._replace(start=start, end=end)
 
 
 def merged(data: bytes, findings: list[Finding]) -> list[Finding]:

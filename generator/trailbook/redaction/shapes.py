@@ -22,6 +22,7 @@ SHAPE = re2.compile(f"{_LEFT}(?:{_JWT}|{'|'.join(VENDOR_KEYS)})".encode(), BYTES
 _BEFORE = re.compile(rb"\\(?:[nrtbfv]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|033)|%[0-9a-fA-F]{2}|[^A-Za-z0-9]|")
 
 _FIXED_LENGTH = re.compile(rb"(?:AKIA|ASIA|ABIA|ACCA|SK[0-9a-f]{32}$|[0-9a-f]{32}-us|LTAI|AIza|dapi|key-|fc-)")
+_IN_BASE64 = re.compile(rb"[A-Za-z0-9+/]{24,}[+/]$")
 _CERTAIN = re.compile(r"AKIA|ASIA|ABIA|ACCA|AGE-|hf_")
 """Keys that may be all letters of one case and are keys all the same."""
 
@@ -33,6 +34,8 @@ def find_shapes(data: bytes) -> Iterator[Finding]:
         if before := _BEFORE.match(data, start):
             start = before.end()
         text = data[start:end].decode("latin-1")
+        if _IN_BASE64.search(data, max(0, start - 32), start):
+            continue
         if _FIXED_LENGTH.match(data, start, end) and data[end : end + 1].isalnum():
             continue
         if is_placeholder(text) or (is_wordy(text[:200]) and not _CERTAIN.match(text)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import re2
 
-from trailbook.redaction.commands import given_password, glued_password, login_option, option, sql_password
+from trailbook.redaction.commands import given_password, glued_password, login_option, option, setting, sql_password
 from trailbook.redaction.finding import Finding
 from trailbook.redaction.headers import authorization, basic, bearer, cookie
 from trailbook.redaction.manifests import manifest
@@ -31,12 +31,17 @@ _SITUATIONS: tuple[tuple[str, Callable[[bytes, int, int], Iterator[Finding]]], .
         rf"{_ARGUMENTS}(?:-p|-a|--pass|--password){_NEXT}",
         given_password,
     ),
-    (r"-pass(?:in|out)?[ \t]{1,4}pass:", given_password),
+    (r"[ \t]?-pass(?:in|out)?[ \t]{1,4}pass:", given_password),
     (
-        r"[ \t\"'\x60\[,(]--?[a-z-]{0,24}"
+        r"(?:^|[ \t\"'\x60\[,(\n])--?[a-z-]{0,24}"
         r"(?:password|passwd|passphrase|pass|pwd|token|secret|api-?key|access-?key|auth|key)"
         rf"{_NEXT}",
         option,
+    ),
+    (
+        r"\b(?:setx|setenv|(?:configure|config|secrets?|env)[ \t]{1,4}(?:set|put|add))[ \t]{1,4}"
+        r"(?:--?[a-z]+[ \t]{1,4})?[a-z]",
+        setting,
     ),
     (r"\b(?:login|user|account)[ \t]{1,4}\S{1,80}\s{1,8}password[ \t]{1,4}", given_password),
     (r"\bidentified[ \t]{1,4}by[ \t]{1,4}|\bwith[ \t]{1,4}password[ \t]{1,4}|\bpassword[ \t]{1,4}'", sql_password),

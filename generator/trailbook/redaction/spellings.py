@@ -81,11 +81,12 @@ def _lower_percent(text: str) -> str:
 
 
 def _base64_pieces(data: bytes) -> Iterator[str]:
-    """The characters that stand for these bytes alone, at each of the three places they can have in a longer text."""
+    """The whole in base64, and the characters that stand for these bytes alone at each place in a longer text."""
     for shift in range(3):
         whole = base64.b64encode(b"\0" * shift + data).decode()
-        first = (shift * 8 + 5) // 6
-        last = (shift + len(data)) * 8 // 6
-        piece = whole[first:last]
-        if len(piece) >= _SHORTEST_PIECE:
-            yield from (piece, piece.replace("+", "-").replace("/", "_"), piece.replace("/", "\\/"))
+        pieces = [whole[(shift * 8 + 5) // 6 : (shift + len(data)) * 8 // 6]]
+        if shift == 0:
+            pieces += [whole, whole.rstrip("=")]
+        for piece in pieces:
+            if len(piece) >= _SHORTEST_PIECE:
+                yield from (piece, piece.replace("+", "-").replace("/", "_"), piece.replace("/", "\\/"))

@@ -20,17 +20,17 @@ _WORD = re.compile(
 _WORD_AND_NUMBER = re.compile(r"(?:[A-Za-z]{2,}?\d{1,2}|[a-z]{1,5}\d{1,5}|\d{1,4}|[vV]\d+|\d{1,2}[a-z]{1,2})$")
 _PLACEHOLDER = re.compile(
     r"(?i)your|example|placeholder|change.?me|replace|insert|dummy|redacted|removed|hidden|masked|censored|sample|"
-    r"\bfake\b|\bmock|x{4}|\*{3}|\.{3}|…|•|<[^<>]*>|\{\{|\$\{|\$\(|\{[\w.$:-]*\}|%\(\w*\)s|^%s$|^%\w+%$|"
+    r"\bfake\b|\bmock|x{4}|\*{3}|\.{3}|…|•|<[^<>]*>|\{\{|\[[^\]]*\w-\w[^\]]*\]|\$\{|\$\(|\{[\w.$:-]*\}|%\(\w*\)s|^%s$|^%\w+%$|"
     r"^(?:none|null|nil|undefined|true|false|yes|no|on|off|string|str|number|int|bool|boolean|any|object|bytes|required|"
     r"optional|unknown|empty|secret|password|token|todo|tbd|n/a)$"
 )
-_ONE_CHARACTER = re.compile(r"(.)\1*$", re.DOTALL)
+_ONE_CHARACTER = re.compile(r"(.)\1{2,}$", re.DOTALL)
 _CODE_REFERENCE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+$")
 _LABEL_INSIDE = re.compile(r"(?i)passw(?:or)?d|secret|token|api_?key|credential|passphrase|_key|Key")
 _DIGEST = re.compile(r"(?i)(?:sha\d{1,3}|md5|blake2\w?|h1|10c0)[-:/=]")
 _DATE_OR_VERSION = re.compile(r"v?\d{1,4}(?:[-.:/T_ Z+]\d{1,9})*Z?$")
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:|/(?:[\w.@-]+(?=/)))?[/\\](?:[\w.@ -]+[/\\])*[\w.@ -]*$")
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*$")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$-]*$")
 
 
 def is_telling(value: str) -> bool:
@@ -83,8 +83,10 @@ def is_secret_value(value: str, sureness: int, *, quoted: bool, capital: bool) -
         return False
     if _is_named_like_a_secret(value.rstrip("=:")) and value[-1] in "=:":
         return False
-    if capital and sureness >= KEY:
-        return not _is_number(value) and not is_path(value) and not _CODE_REFERENCE.match(value)
+    if capital and sureness >= KEY and (sureness == PASSWORD or not _SPACE.search(value)):
+        return not (
+            _is_number(value) or is_path(value) or _CODE_REFERENCE.match(value) or _is_named_like_a_secret(value)
+        )
     if not quoted and (_CODE_REFERENCE.match(value) or _is_named_like_a_secret(value)):
         return False
     if is_path(value) or _SPACE.search(value):

@@ -65,14 +65,15 @@ def has_unseen(data: bytes) -> bool:
     return any(sign in data for sign in _SIGNS)
 
 
-def seen(data: bytes) -> View:
-    """The view of a text's bytes."""
+def seen(data: bytes, joint: bytes = b"") -> View:
+    """The view of a text's bytes, with `joint` for each stretch of what is not seen."""
     pieces: list[bytes] = []
     view = View(b"")
     last = length = 0
     for cut in _UNSEEN.finditer(data):
         pieces.append(data[last : cut.start()])
-        length += cut.start() - last
+        pieces.append(joint)
+        length += cut.start() - last + len(joint)
         last = cut.end()
         view._at.append(length)
         view._shift.append(last - length)

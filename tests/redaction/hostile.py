@@ -1,0 +1,78 @@
+"""Texts made to slow a matcher down: something repeated, which a careless pattern goes over again and again."""
+
+from __future__ import annotations
+
+REPEATS = {
+    "a": "a",
+    "A": "A",
+    "password ": "password ",
+    "password=": "password=",
+    "token_": "token_",
+    "@": "@",
+    "a@": "a@",
+    "://": "://",
+    "://a:b": "://a:b",
+    "curl ": "curl ",
+    "curl -u a": "curl -u a ",
+    'key: "': 'key: "',
+    "pem": "-----BEGIN PRIVATE KEY-----",
+    "1.": "1.",
+    "1": "1",
+    "1 ": "1 ",
+    "::": "::",
+    "+1": "+1",
+    "+1 555 ": "+1 555 ",
+    "eyJ": "eyJ",
+    "sk-ant-": "sk-ant-",
+    "esc": "\u001b[",
+    "escaped esc": "\\u001b[",
+    "cookie": "b=c;",
+    "kind: secret": "kind: Secret\n",
+    "mysql ": "mysql ",
+    "netrc": "machine x login y ",
+    "nested quote": '{"password":"',
+    "backslashes": "key\\\\",
+    "quotes": "password='",
+    "emoji@": "\u00e9@x.",
+    "newline key": "key\n",
+    "key spaces": "key                                                  ",
+    "address": "51.15.42.17 ",
+    "small address": "1.2.3.4",
+    "email": "a@b.c",
+    "encoded email": "a%40b.com",
+    "card": "4111 ",
+    "bearer": "bearer ",
+    "header": "authorization: ",
+    "sign-in option": "curl -u a:bcdefg1 ",
+    "short option": " -p",
+    "home": "/home/mira",
+    "full name": "Mira Okafor",
+    "known": "hunter22",
+    "token": "[key]",
+    "setting": "password=a1b2c3d4 ",
+    "setting and token": "password=a1b2c3d4[email]",
+    "data address": "data:text/plain;base64,",
+    "plain data address": "data:text/plain,",
+    "webhook": "hooks.slack.com/services/",
+    "half a block": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END ",
+    "glued blocks": "-----BEGIN PRIVATE KEY-----MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
+    "web token": "eyJhbGciOiJIUzI1.",
+    "prose": "password is ",
+    "typed": "token: str = ",
+    "markup": "token>",
+    "pair": '{"name":"API_KEY","value":"',
+    "manifest": "kind: Secret\ndata:\n",
+    "full manifest": "kind: Secret\ndata:\n  a: QUJDREVGRzEyMw==\n",
+    "sign-ins": "https://a1b2c3d4e5f6@h",
+    "cookies": "cookie: sid=a1b2c3d4e5f6g7h8; ",
+    "option": " --password a1b2c3",
+    "no width": "\u200b",
+}
+
+_BEFORE = {"cookie": "cookie: a="}
+
+
+def repeated(name: str, length: int) -> str:
+    """The text of so many characters."""
+    text = _BEFORE.get(name, "") + REPEATS[name] * (length // len(REPEATS[name]) + 1)
+    return text[:length]
