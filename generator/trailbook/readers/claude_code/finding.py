@@ -1,0 +1,301 @@
+"""Which files are sessions, which belong to one, and what a list can say of a session without reading it whole."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+from trailbook import json_text
+from trailbook.readers import HEAD_BYTES, Found, Passed
+from trailbook.readers.claude_code.copies import identity
+from trailbook.readers.claude_code.prompts import take_apart
+from trailbook.readers.values import Fields, blocks, fields, moment, string
+
+_READER = "claude_code"
+_TALK = ("user", "assistant")
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+_ELSE = frozenset({"system", "attachment", "progress", "file-history-snapshot", "queue-operation", "summary", *_TITLES})
+_CUT_LINE = re.compile(rb'"isSidechain": ?(true|false),.{0,2000}"sessionId": ?"([^"]{1,200})"', re.DOTALL)
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(slots=True, frozen=True)
+class _Start:
+    """What the first record with an id says of a file."""
+
+    identity: bytes
+    session: str | None
+    sidechain: bool
+
+
+def find(path: Path, head: bytes) -> list[Found] | Passed | None:
+    """The session in a file, or why the file is none of its own, or None for a file of another kind.
+
+    Reads the head it is given, the file's last part and the names beside it. Raises OSError.
+    """
+    sidecar = _sidecar(path)
+    if sidecar is not None:
+        return sidecar
+    records = list(_whole_lines(head, whole=len(head) < HEAD_BYTES))
+    if any(record.get("version") == "hermes-agent" for record in records):
+        return None  # another agent's export in this shape
+    talk = [record for record in records if _is_talk(record)]
+    cut = None if talk or len(head) < HEAD_BYTES else _CUT_LINE.search(head)
+    if not talk and not cut:
+        return _without_talk(records, head)
+    sidechain = all(record.get("isSidechain") is True for record in talk) if talk else bool(cut and cut[1] == b"true")
+    session = next((name for record in talk if (name := string(record.get("sessionId")))), None)
+    if cut and session is None:
+        session = cut[2].decode("utf-8", "replace")
+    if sidechain and session != path.stem:
+        return _subagent(path, records, session)
+    return [_found(path, records, "chat", [path, *_beside(path, session)])]
+
+
+def _is_talk(record: Fields) -> bool:
+    """Whether a record is a message in this format; other agents' have a type and a message, but not these ids."""
+    message = record.get("message")
+    return (
+        record.get("type") in _TALK
+        and isinstance(message, dict)
+        and message.get("role") == record["type"]
+        and isinstance(record.get("uuid") or record.get("sessionId"), str)
+    )
+
+
+def _without_talk(records: list[Fields], head: bytes) -> list[Found] | Passed | None:
+    if not any(record.get("type") in _ELSE and ("leafUuid" in record or "sessionId" in record) for record in records):
+        return None
+    return Passed("it holds titles and settings, and no messages")
+
+
+# --- what belongs to a session
+
+
+def _sidecar(path: Path) -> Passed | None:
+    """Files in a session's own folder that are no transcripts."""
+    if path.parent.name == "tool-results":
+        session = _session_file(path.parent.parent)
+        return Passed("a long output of a session, read with it", session) if session else None
+    if "subagents" not in path.parts:
+        return None
+    session = _session_file(_above_subagents(path))
+    if path.name == "journal.jsonl":
+        return Passed("a journal of a workflow, no transcript", session)
+    if path.name.startswith("agent-") and path.name.endswith(".meta.json"):
+        return Passed("it describes a subagent", session)
+    return None
+
+
+def _above_subagents(path: Path) -> Path:
+    """The folder that the nearest `subagents` folder above a file lies in."""
+    return next(parent.parent for parent in path.parents if parent.name == "subagents")
+
+
+def _session_file(folder: Path) -> Path | None:
+    file = folder.with_name(folder.name + ".jsonl")
+    return file if file.is_file() else None
+
+
+def _subagent(path: Path, records: list[Fields], session: str | None) -> list[Found] | Passed:
+    """A subagent's file: read with its session where that is there, else a chat of its own."""
+    below = "subagents" in path.parts
+    parent = _session_file(_above_subagents(path)) if below else None
+    if parent is None and session is not None and path.name.startswith("agent-"):
+        parent = _session_file(path.parent / session)
+    if parent is not None:
+        return Passed("a subagent of a session, read with it", parent)
+    about = path.with_suffix(".meta.json")
+    inputs = [path, *([about] if _is_plain(about) else [])]
+    if below:
+        inputs += [file for file in _files_below(_above_subagents(path)) if file.parent.name == "tool-results"]
+    return [_found(path, records, "subagent", inputs)]
+
+
+def _beside(path: Path, session: str | None) -> Iterator[Path]:
+    """The other files a session is read from: its own folder, older subagents' files, sessions it goes on from."""
+    for file in _files_below(path.with_suffix("")):
+        if file.parent.name == "tool-results" or file.name.endswith(".meta.json") or _is_agent(file):
+            yield file
+    others = dict(_starts(path.parent, path.parent.stat().st_mtime_ns))
+    own = others.pop(path, None)
+    for file, start in others.items():
+        if _is_agent(file) and start.sidechain and start.session in (path.stem, session):
+            yield file
+    if own is not None:
+        yield from _earlier(path, own, others)
+
+
+def _earlier(path: Path, own: _Start, others: dict[Path, _Start]) -> list[Path]:
+    """The sessions whose records this one copied: they start with the same record and ended before, oldest first."""
+    same = [
+        file
+        for file, start in others.items()
+        if start.session is not None and not start.sidechain and start.identity == own.identity
+    ]
+    if not same:
+        return []
+    this = _order(path)
+    return [file for _, _, file in sorted((*_order(file), file) for file in same) if _order(file) < this]
+
+
+def _order(path: Path) -> tuple[int, str]:
+    return _last_time(_tail(path)) or path.stat().st_mtime_ns // 1_000_000, path.name
+
+
+def _is_agent(file: Path) -> bool:
+    return file.name.startswith("agent-") and file.name.endswith(".jsonl")
+
+
+def _is_plain(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink()
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """Every plain file in and below a folder, in order. No link is followed, neither to a file nor to a folder."""
+    if folder.is_symlink():
+        return []
+    found = []
+    for parent, folders, names in os.walk(folder, followlinks=False):
+        folders.sort()
+        found += [file for name in sorted(names) if _is_plain(file := Path(parent, name))]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _starts(folder: Path, _changed: int) -> tuple[tuple[Path, _Start], ...]:
+    """How each log in a folder starts; read once for all of them, and again when the folder changed."""
+    found = []
+    for file in sorted(folder.glob("*.jsonl")):
+        if _is_plain(file):
+            try:
+                start = _start(file)
+            except OSError:
+                continue
+            if start is not None:
+                found.append((file, start))
+    return tuple(found)
+
+
+def _start(file: Path) -> _Start | None:
+    with file.open("rb") as stream:
+        while stream.tell() < 64 * HEAD_BYTES and (line := stream.readline(64 * HEAD_BYTES)):
+            record = _record(line)
+            if string(record.get("uuid")) and "type" in record:
+                # A fork says itself what it copied, so nothing is looked up for it.
+                session = None if record.get("forkedFrom") else string(record.get("sessionId")) or ""
+                return _Start(identity(record), session, record.get("isSidechain") is True)
+    return None
+
+
+# --- what a list says of a session
+
+
+def _found(path: Path, records: list[Fields], origin: str, inputs: list[Path]) -> Found:
+    tail = _tail(path)
+    ends = list(_whole_lines(tail, whole=True))
+    facts = [path.stat()]
+    facts += [file.stat() for file in inputs[1:]]
+    times = [time for record in records if (time := moment(record.get("timestamp"), UTC)[0]) is not None]
+    names = [os.path.relpath(file, path.parent) for file in inputs]
+    return Found(
+        reader=_READER,
+        id=path.stem,
+        path=path,
+        inputs=tuple(inputs),
+        fingerprint=_fingerprint(
+            [(name, fact.st_size, fact.st_mtime_ns) for name, fact in zip(names, facts, strict=True)]
+        ),
+        title=_title(records, ends),
+        started=times[0] if times else None,
+        updated=_last_time(tail) or facts[0].st_mtime_ns // 1_000_000,
+        cwd=next((cwd for record in records if (cwd := string(record.get("cwd")))), None),
+        origin=origin,
+        size=sum(fact.st_size for fact in facts),
+    )
+
+
+def _fingerprint(facts: list[tuple[str, int, int]]) -> str:
+    return blake2b(json_text.dump([list(fact) for fact in facts]), digest_size=16).hexdigest()
+
+
+def _title(heads: list[Fields], ends: list[Fields]) -> str | None:
+    """The title that the person or the agent gave, else the summary of this chat, else the first words asked."""
+    last: dict[str, str] = {}
+    known = {string(record.get("uuid")) for record in (*heads, *ends)}
+    for record in (*heads, *ends):
+        kind = record.get("type")
+        title = string(record.get(_TITLES[kind])) if isinstance(kind, str) and kind in _TITLES else None
+        if title is not None and isinstance(kind, str) and _is_own(kind, record, known):
+            last[kind] = title
+    return next((last[kind] for kind in _TITLES if kind in last), None) or _first_words(heads)
+
+
+def _is_own(kind: str, record: Fields, known: set[str | None]) -> bool:
+    return kind != "summary" or record.get("leafUuid") is None or string(record.get("leafUuid")) in known
+
+
+def _first_words(records: list[Fields]) -> str | None:
+    for record in records:
+        if record.get("type") == "user" and record.get("isMeta") is not True and not record.get("isCompactSummary"):
+            for block in blocks(fields(record.get("message")).get("content")):
+                text = string(block.get("text")) if isinstance(block, dict) else None
+                words = take_apart(text).prompt.strip() if text else ""
+                if words:
+                    return words.splitlines()[0]
+    return None
+
+
+def _tail(path: Path) -> bytes:
+    """The file's last part, from the start of a line."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - HEAD_BYTES - 1))
+        data = stream.read()
+    return data if size <= HEAD_BYTES else data.partition(b"\n")[2]
+
+
+def _last_time(tail: bytes) -> int | None:
+    for line in reversed(tail.split(b"\n")):
+        if b'"timestamp"' in line:
+            time = moment(_record(line).get("timestamp"), UTC)[0]
+            if time is not None:
+                return time
+    return None
+
+
+def _whole_lines(data: bytes, *, whole: bool) -> Iterator[Fields]:
+    """The records in a part of a file; unless it goes to the end, what follows its last line end is left out."""
+    lines = data.removeprefix(_BOM).split(b"\n")
+    for line in lines if whole else lines[:-1]:
+        record = _record(line)
+        if record:
+            yield record
+
+
+def _record(line: bytes) -> Fields:
+    """The object that a line starts with, or an empty one."""
+    line = line.removeprefix(_BOM).strip(b" \t\r\n\x00")
+    if not line.startswith(b"{"):
+        return {}
+    try:
+        return fields(json_text.parse(line))
+    except json_text.TooDeep:
+        return {}
+    except json_text.NotJSON:
+        return _first_of(line)
+
+
+def _first_of(line: bytes) -> Fields:
+    try:
+        for value in json_text.parse_glued(line):
+            return {} if isinstance(value, json_text.NotJSON) else fields(value)
+    except json_text.TooDeep:
+        pass
+    return {}
