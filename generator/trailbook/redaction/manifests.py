@@ -13,6 +13,8 @@ _ENTRY = re.compile(
     rb"(?:\n|\\n)[ \t]{1,8}[A-Za-z0-9._-]{1,80}:[ \t]{1,4}[\"']?([A-Za-z0-9+/]{8,4096}={0,2})[\"']?(?=\s|\\n|$)"
 )
 _ENTRY_IN_JSON = re.compile(rb"\"[A-Za-z0-9._-]{1,80}\\{0,4}\":\s?\\{0,4}\"([A-Za-z0-9+/]{8,4096}={0,2})\\{0,4}\"")
+_STOP = re.compile(rb"(?:\n|\\n)[A-Za-z-]|kind\\{0,4}[\"']?:")
+"""Where a manifest's block of data ends at the latest: a line that is not indented, the next object."""
 _DATA = re.compile(rb"\b(?:string)?[dD]ata\\{0,4}[\"']?:")
 
 
@@ -25,8 +27,11 @@ def manifest(data: bytes, start: int, position: int) -> Iterator[Finding]:
     if block is None:
         return
     end = min(len(data), block.end() + 4 * _MANIFEST)
-    stop = data.find(b"\n---", block.end(), end)
+    if block.start() < position:
+        end = start
+    elif stop := _STOP.search(data, block.end(), end):
+        end = stop.start()
     entries = _ENTRY_IN_JSON if data[block.end() - 2 : block.end() - 1] in (b'"', b"'") else _ENTRY
-    for entry in entries.finditer(data, block.end(), stop if stop >= 0 else end):
+    for entry in entries.finditer(data, block.end(), end):
         if not is_wordy(text_at(data, *entry.span(1))):
             yield from key(data, *entry.span(1))

@@ -183,7 +183,7 @@ class _Redaction:
         learned = dict.fromkeys(value for key in keys for value in lessons(key))
         if learned:
             # What the log uses as an id is no secret, and would be missing everywhere.
-            ids = {text for chat in chats for text in fixed_texts(chat)}
+            ids = set[str]().union(*map(fixed_texts, chats))
             self.removed.learned = frozenset(value for value in learned if value not in ids)
             self._learned = Literals(spelled_secrets(sorted(self.removed.learned), "key", shortest=WHOLE_WORD))
 

@@ -17,7 +17,7 @@ from trailbook.redaction.private_keys import PEM, find_private_keys
 from trailbook.redaction.shapes import SHAPE, find_shapes
 from trailbook.redaction.situations import SITUATION, find_situations
 from trailbook.redaction.values import TOKEN
-from trailbook.redaction.view import View, has_unseen, seen
+from trailbook.redaction.view import UNSEEN, View, seen
 
 _GAP = b"\xff"
 """Stands between texts that are searched together: no byte of UTF-8, so that it belongs to none of them."""
@@ -45,17 +45,20 @@ class Batch:
 
     def __init__(self, texts: Sequence[bytes]) -> None:
         self.texts = list(texts)
-        self._joined = _GAP.join(self.texts)
         self._views: dict[int, View] = {}
         """Of the texts in which something is not seen: with it left out, so that what it cuts in two is whole."""
-        self._apart: dict[int, View] = {}
-        """The same texts with a blank for it, so that what it sets apart is apart."""
-        if has_unseen(self._joined):
-            for index, text in enumerate(self.texts):
-                if has_unseen(text):
-                    self._views[index], self._apart[index] = seen(text), seen(text, b" ")
-                    self.texts[index] = self._views[index].data
-            self._joined = _GAP.join(self.texts)
+        self._whole: dict[int, bytes] = {}
+        """The same texts with all that is in them."""
+        self._join()
+        for index in self._touched(UNSEEN):
+            self._whole[index] = self.texts[index]
+            self._views[index] = seen(self.texts[index])
+            self.texts[index] = self._views[index].data
+        if self._views:
+            self._join()
+
+    def _join(self) -> None:
+        self._joined = _GAP.join(self.texts)
         self._starts = list(accumulate((len(text) + 1 for text in self.texts[:-1]), initial=0))
 
     def find_by_rules(self) -> Iterator[tuple[int, Finding]]:
@@ -64,7 +67,9 @@ class Batch:
             for index in self._touched(rule.sign):
                 for finding in rule.find(self.texts[index]):
                     yield index, _whole(self._views.get(index), finding)
-        for index, view in self._apart.items():
+        for index, text in self._whole.items():
+            # Once more with a blank for what is not seen, so that what it sets apart is apart.
+            view = seen(text, b" ")
             for rule in _RULES:
                 for finding in rule.find(view.data):
                     yield index, _whole(view, finding)

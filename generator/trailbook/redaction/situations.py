@@ -14,7 +14,7 @@ from trailbook.redaction.patterns import BYTES
 from trailbook.redaction.sign_ins import parameter, sign_in, webhook
 
 _IS = r"\\{0,4}[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,4}[\"']?"
-_ARGUMENTS = r"[ \t\"',](?:[^\n;|]{0,200}?[ \t\"'])?"
+_ARGUMENTS = r"[ \t\"',](?:[^\n;|]{0,200}?[ \t\"'])??"
 _NEXT = r"(?:[ \t]{1,4}|=|[\"'],[ \t]?)"
 
 _SITUATIONS: tuple[tuple[str, Callable[[bytes, int, int], Iterator[Finding]]], ...] = (

@@ -7,7 +7,7 @@ walks is worked out once for each class of the model, so that a new field cannot
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from functools import cache
@@ -162,44 +162,41 @@ def _walk_anything(value: Any, replacement: Replacement) -> Any:
 # --- structure
 
 
-def fixed_texts(value: Any) -> Iterator[str]:
+def fixed_texts(value: Any) -> set[str]:
     """Every `Fixed` text of an object of the model: its ids, names and other structure."""
-    for name, is_fixed in _structure(value.__class__):
-        yield from _fixed_in(getattr(value, name), is_fixed)
+    found: set[str] = set()
+    _gather_fixed(value, found)
+    return found
 
 
-def _fixed_in(value: Any, is_fixed: bool) -> Iterator[str]:
-    if isinstance(value, str):
-        if is_fixed:
-            yield value
-    elif is_dataclass(value):
-        yield from fixed_texts(value)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _fixed_in(item, is_fixed)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _fixed_in(key, is_fixed)
-            yield from _fixed_in(item, is_fixed)
+def _gather_fixed(value: Any, found: set[str]) -> None:
+    texts, others = _structure(value.__class__)
+    for name in texts:
+        found.add(getattr(value, name))
+    for name in others:
+        items = getattr(value, name)
+        if isinstance(items, dict):
+            found.update(items)
+            items = list(items.values())
+        for item in items if isinstance(items, list) else (items,):
+            if isinstance(item, str):
+                found.add(item)
+            elif is_dataclass(item):
+                _gather_fixed(item, found)
 
 
 @cache
-def _structure(kind: type) -> tuple[tuple[str, bool], ...]:
+def _structure(kind: type) -> tuple[list[str], list[str]]:
+    """The fields of a class that are a `Fixed` (or nothing), and those that hold such texts further down."""
     hints = get_type_hints(kind, include_extras=True)
-    return tuple(
-        (field.name, _holds_fixed(hints[field.name])) for field in fields(kind) if not _is_free(hints[field.name])
-    )
+    names = [field.name for field in fields(kind) if _holds_fixed(hints[field.name])]
+    texts = [name for name in names if not any(map(_is_container, (hints[name], *get_args(hints[name]))))]
+    return texts, [name for name in names if name not in texts]
+
+
+def _is_container(hint: Any) -> bool:
+    return is_dataclass(hint) or get_origin(hint) in (list, dict)
 
 
 def _holds_fixed(hint: Any) -> bool:
-    return get_origin(hint) is Annotated or any(_holds_fixed(each) for each in get_args(hint))
-
-
-def _is_free(hint: Any) -> bool:
-    return not _holds_fixed(hint) and not any(
-        is_dataclass(each) or _may_hold_model(each) for each in (hint, *get_args(hint))
-    )
-
-
-def _may_hold_model(hint: Any) -> bool:
-    return is_dataclass(hint) or any(_may_hold_model(each) for each in get_args(hint))
+    return get_origin(hint) is Annotated or is_dataclass(hint) or any(_holds_fixed(each) for each in get_args(hint))
