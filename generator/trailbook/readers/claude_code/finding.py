@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from functools import lru_cache
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
 
 from trailbook import json_text
 from trailbook.readers import HEAD_BYTES, Found, Passed
 from trailbook.readers.claude_code.copies import identity
 from trailbook.readers.claude_code.prompts import take_apart
+from trailbook.readers.lines import Problems, read_stream
 from trailbook.readers.values import Fields, blocks, fields, moment, string
 
 _READER = "claude_code"
 _TALK = ("user", "assistant")
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _ELSE = frozenset({"system", "attachment", "progress", "file-history-snapshot", "queue-operation", "summary", *_TITLES})
-_CUT_LINE = re.compile(rb'"isSidechain": ?(true|false),.{0,2000}"sessionId": ?"([^"]{1,200})"', re.DOTALL)
+_MARKED = frozenset({"leafUuid", "sessionId", "messageId"})
+_MARKS = tuple(f'"{key}"'.encode() for key in sorted(_MARKED))
+_FAR = 64 * HEAD_BYTES
+"""How far into a file its first message is looked for, where it does not stand in the head."""
+_LONGEST = 1024 * HEAD_BYTES
+"""How long the line of that message may be (it can have pictures)."""
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(slots=True, frozen=True)
-class _Start:
-    """What the first record with an id says of a file."""
+@dataclass(slots=True)
+class _Folder:
+    """How the logs of a folder start, looked at once for all of them."""
 
-    identity: bytes
-    session: str | None
-    sidechain: bool
+    sessions: dict[bytes, list[Path]] = field(default_factory=dict)
+    """Sessions by their first record. A fork is not in it: it says itself what it copied."""
+    agents: dict[str, list[Path]] = field(default_factory=dict)
+    """Subagents' files (as older versions wrote them) by the session they belong to."""
 
 
 def find(path: Path, head: bytes) -> list[Found] | Passed | None:
@@ -45,15 +52,14 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     records = list(_whole_lines(head, whole=len(head) < HEAD_BYTES))
     if any(record.get("version") == "hermes-agent" for record in records):
         return None  # another agent's export in this shape
+    if len(head) == HEAD_BYTES and not any(map(_is_talk, records)) and any(mark in head for mark in _MARKS):
+        records += _up_to_talk(path)
     talk = [record for record in records if _is_talk(record)]
-    cut = None if talk or len(head) < HEAD_BYTES else _CUT_LINE.search(head)
-    if not talk and not cut:
-        return _without_talk(records, head)
-    sidechain = all(record.get("isSidechain") is True for record in talk) if talk else bool(cut and cut[1] == b"true")
+    if not talk:
+        known = any(string(record.get("type")) in _ELSE and not _MARKED.isdisjoint(record) for record in records)
+        return Passed("it holds titles and settings, and no messages") if known else None
     session = next((name for record in talk if (name := string(record.get("sessionId")))), None)
-    if cut and session is None:
-        session = cut[2].decode("utf-8", "replace")
-    if sidechain and session != path.stem:
+    if all(record.get("isSidechain") is True for record in talk) and session != path.stem:
         return _subagent(path, records, session)
     return [_found(path, records, "chat", [path, *_beside(path, session)])]
 
@@ -69,10 +75,15 @@ def _is_talk(record: Fields) -> bool:
     )
 
 
-def _without_talk(records: list[Fields], head: bytes) -> list[Found] | Passed | None:
-    if not any(record.get("type") in _ELSE and ("leafUuid" in record or "sessionId" in record) for record in records):
-        return None
-    return Passed("it holds titles and settings, and no messages")
+def _up_to_talk(path: Path) -> list[Fields]:
+    """The records of a file up to its first message, which stands far down or is larger than a head."""
+    records: list[Fields] = []
+    with path.open("rb") as stream:
+        while stream.tell() < _FAR and (line := stream.readline(_LONGEST)):
+            records.append(_record(line))
+            if _is_talk(records[-1]):
+                break
+    return records
 
 
 # --- what belongs to a session
@@ -86,7 +97,7 @@ def _sidecar(path: Path) -> Passed | None:
     if "subagents" not in path.parts:
         return None
     session = _session_file(_above_subagents(path))
-    if path.name == "journal.jsonl":
+    if path.name == "journal.jsonl" and "workflows" in path.parts:
         return Passed("a journal of a workflow, no transcript", session)
     if path.name.startswith("agent-") and path.name.endswith(".meta.json"):
         return Passed("it describes a subagent", session)
@@ -123,22 +134,16 @@ def _beside(path: Path, session: str | None) -> Iterator[Path]:
     for file in _files_below(path.with_suffix("")):
         if file.parent.name == "tool-results" or file.name.endswith(".meta.json") or _is_agent(file):
             yield file
-    others = dict(_starts(path.parent, path.parent.stat().st_mtime_ns))
-    own = others.pop(path, None)
-    for file, start in others.items():
-        if _is_agent(file) and start.sidechain and start.session in (path.stem, session):
-            yield file
-    if own is not None:
-        yield from _earlier(path, own, others)
+    folder = _folder(path.parent, path.parent.stat().st_mtime_ns)
+    for name in dict.fromkeys((path.stem, session)):
+        yield from folder.agents.get(name or "", [])
+    yield from _earlier(path, folder)
 
 
-def _earlier(path: Path, own: _Start, others: dict[Path, _Start]) -> list[Path]:
+def _earlier(path: Path, folder: _Folder) -> list[Path]:
     """The sessions whose records this one copied: they start with the same record and ended before, oldest first."""
-    same = [
-        file
-        for file, start in others.items()
-        if start.session is not None and not start.sidechain and start.identity == own.identity
-    ]
+    first = _first_record(path)
+    same = [file for file in folder.sessions.get(identity(first), []) if file != path] if first else []
     if not same:
         return []
     this = _order(path)
@@ -169,29 +174,31 @@ def _files_below(folder: Path) -> list[Path]:
 
 
 @lru_cache(maxsize=64)
-def _starts(folder: Path, _changed: int) -> tuple[tuple[Path, _Start], ...]:
-    """How each log in a folder starts; read once for all of them, and again when the folder changed."""
-    found = []
-    for file in sorted(folder.glob("*.jsonl")):
-        if _is_plain(file):
-            try:
-                start = _start(file)
-            except OSError:
-                continue
-            if start is not None:
-                found.append((file, start))
-    return tuple(found)
+def _folder(path: Path, _changed: int) -> _Folder:
+    """How the logs in a folder start; looked at again when the folder changed."""
+    folder = _Folder()
+    for file in sorted(path.glob("*.jsonl")):
+        try:
+            first = _first_record(file) if _is_plain(file) else {}
+        except OSError:
+            continue
+        session = string(first.get("sessionId"))
+        if first.get("isSidechain") is True:
+            if _is_agent(file) and session is not None:
+                folder.agents.setdefault(session, []).append(file)
+        elif first and not first.get("forkedFrom"):
+            folder.sessions.setdefault(identity(first), []).append(file)
+    return folder
 
 
-def _start(file: Path) -> _Start | None:
+def _first_record(file: Path) -> Fields:
+    """The first record that has an id; an empty one where none is near the start."""
     with file.open("rb") as stream:
-        while stream.tell() < 64 * HEAD_BYTES and (line := stream.readline(64 * HEAD_BYTES)):
+        while stream.tell() < _FAR and (line := stream.readline(_LONGEST)):
             record = _record(line)
             if string(record.get("uuid")) and "type" in record:
-                # A fork says itself what it copied, so nothing is looked up for it.
-                session = None if record.get("forkedFrom") else string(record.get("sessionId")) or ""
-                return _Start(identity(record), session, record.get("isSidechain") is True)
-    return None
+                return record
+    return {}
 
 
 # --- what a list says of a session
@@ -282,20 +289,7 @@ def _whole_lines(data: bytes, *, whole: bool) -> Iterator[Fields]:
 def _record(line: bytes) -> Fields:
     """The object that a line starts with, or an empty one."""
     line = line.removeprefix(_BOM).strip(b" \t\r\n\x00")
-    if not line.startswith(b"{"):
-        return {}
-    try:
-        return fields(json_text.parse(line))
-    except json_text.TooDeep:
-        return {}
-    except json_text.NotJSON:
-        return _first_of(line)
-
-
-def _first_of(line: bytes) -> Fields:
-    try:
-        for value in json_text.parse_glued(line):
-            return {} if isinstance(value, json_text.NotJSON) else fields(value)
-    except json_text.TooDeep:
-        pass
+    if line.startswith(b"{"):
+        for record in read_stream(BytesIO(line), Problems(), name=""):
+            return fields(record.value)
     return {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from itertools import islice
 from pathlib import Path
 
 from trailbook import json_text
@@ -176,7 +177,7 @@ class _Counter:
         if body.get("type") == "hook_additional_context":
             texts = [text for block in blocks_in(body.get("content")) if (text := plain_words(block))]
             self._words("prompt", line.place, "\n".join(texts), injected=True)
-        elif body.get("type") == "queued_command" and not _stands_above(lines[:index], body.get("source_uuid")):
+        elif body.get("type") == "queued_command" and not _stands_above(lines, index, body.get("source_uuid")):
             blocks = blocks_in(body.get("prompt"))
             texts = [text for block in blocks if (text := plain_words(block))]
             pictures = [block for block in blocks if isinstance(block, dict) and block.get("type") == "image"]
@@ -274,8 +275,8 @@ class _Counter:
         self.to += [entry_of_image(place, call, _bytes_of(picture)) for picture in pictures]
 
 
-def _stands_above(lines: list[Line], uuid: JSON) -> bool:
-    return isinstance(uuid, str) and any(line.raw.get("uuid") == uuid for line in lines)
+def _stands_above(lines: list[Line], index: int, uuid: JSON) -> bool:
+    return isinstance(uuid, str) and any(line.raw.get("uuid") == uuid for line in islice(lines, index))
 
 
 # --- tokens

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from trailbook import json_text
@@ -109,15 +110,17 @@ def chains(inline: dict[str, list[Line]]) -> dict[str, list[Line]]:
     chains = {key: lines for key, lines in inline.items() if key}
     loose = inline.get("", [])
     parents = {uuid: line.raw.get("parentUuid") for line in loose if (uuid := text_in(line.raw.get("uuid")))}
+    roots: dict[str, str] = {}
     root = "sidechain"
     for line in loose:
         at = text_in(line.raw.get("uuid"))
-        passed: set[str] = set()
+        passed: dict[str, None] = {}
         while at is not None and at not in passed:
-            passed.add(at)
-            parent = parents.get(at)
-            root = at
+            passed[at] = None
+            root = roots.get(at, at)
+            parent = parents.get(root)
             at = parent if isinstance(parent, str) and parent in parents else None
+        roots.update(dict.fromkeys(passed, root))
         chains.setdefault(root, []).append(line)
     return dict(sorted(chains.items(), key=lambda item: item[1][0].place.number))
 
@@ -219,7 +222,7 @@ def reaches_model(lines: list[Line], index: int) -> bool:
     """Whether a slash command was more than the program's own: what follows it is for the model or by it."""
     if any(put_in for text in texts_of(lines[index].raw) for put_in in divide(text)[1]):
         return True
-    for line in lines[index + 1 :]:
+    for line in islice(lines, index + 1, None):
         raw, kind = line.raw, line.raw.get("type")
         if kind == "assistant" and isinstance(raw.get("message"), dict):
             if raw.get("isApiErrorMessage") is True or not is_by_program(raw):
@@ -242,11 +245,12 @@ def _follows_command(raw: Raw) -> bool | None:
         return False if is_queued_by_person(body) else None
     texts = texts_of(raw)
     own = "\n".join(text for text in (divide(text)[0] for text in texts) if text)
-    if is_injected(raw):
-        return True if plain(own) and not own.startswith(_CAVEATS) else None
+    said = bool(plain(own)) or _shows_something(raw, texts)
+    if is_injected(raw) and said and not own.startswith(_CAVEATS):
+        return True
     marks = (*_COMMANDS, *_OUTPUTS, "<bash-input>", *_INTERRUPTS)
-    said = plain(own) or any(text.lstrip().startswith(marks) for text in texts) or _shows_something(raw, texts)
-    return False if said else None
+    is_apart = any(text.lstrip().startswith(marks) for text in texts)
+    return False if is_apart or (said and not is_injected(raw)) else None
 
 
 def is_queued_by_person(body: Raw) -> bool:
@@ -268,15 +272,17 @@ def _shows_something(raw: Raw, texts: list[str]) -> bool:
 def mark_abandoned(lines: list[Line]) -> None:
     """A prompt that a later one with the same parent replaced, and all that hangs below it."""
     parents: dict[str, str | None] = {}
+    first: set[int] = set()
     for line in lines:
         uuid = text_in(line.raw.get("uuid"))
         if uuid is not None and uuid not in parents:
+            first.add(id(line))
             parents[uuid] = text_in(line.raw.get("parentUuid")) or text_in(line.raw.get("logicalParentUuid"))
     latest: dict[str, str] = {}
     left: dict[str, bool] = {}
     for line in lines:
         uuid = text_in(line.raw.get("uuid"))
-        if line.prompt and uuid is not None and (parent := parents[uuid]) is not None:
+        if line.prompt and id(line) in first and uuid is not None and (parent := parents[uuid]) is not None:
             if latest.get(parent, uuid) != uuid:
                 left[latest[parent]] = True
             latest[parent] = uuid

@@ -208,8 +208,9 @@ class Transcript:
 
     def is_prompt(self) -> None:
         """Say that the record at hand is what a person asked: it may start or end a branch."""
-        if self._uuid in self._nodes:
-            self._nodes[self._uuid].prompt = True
+        node = self._nodes.get(self._uuid or "")
+        if node is not None and node.place == self.place:
+            node.prompt = True
 
     def knows(self, uuid: str) -> bool:
         """Whether a record with this id was read."""
@@ -247,8 +248,9 @@ class Transcript:
             note = Noted(topic="command", text=event.text, at=event.at, place=event.place, inherited=event.inherited)
             self.events[index] = note
             owner = self._owners[index]
-            if owner in self._nodes:
-                self._nodes[owner].prompt = False
+            node = self._nodes.get(owner or "")
+            if node is not None and node.place == note.place:
+                node.prompt = False
             event = note
         if isinstance(event, Noted) and output:
             event.detail = f"{event.detail}\n{output}" if event.detail else output

@@ -201,3 +201,4 @@ def _add_to_result(transcript: Transcript, parts: list[Part]) -> None:
         for event in reversed(transcript.events[-2:]):
             if isinstance(event, Returned):
                 event.parts.extend(parts)
+                return
