@@ -96,11 +96,11 @@ git push -u origin main:main|ssh -p 2222 host|mysql -P 3306 -p|npm run x --token
 if (token === "EOF")|secretName: my-app-secret|x = {"password": hash_password(pw)}
 password_field.send_keys(password)|Basic authentication is used|Bearer token authentication
 Set-Cookie: lang=en; Path=/|?key=value|curl -u "$USER:$PASS" x|https://user:pass@host
-postgres://user:password@localhost/db|http://localhost:3000/@me|[key] and [email 2] and ~/x|API_KEY=
-<input type="password">|setPassword(e.target.value)|Token("IDENT", "abc1")|PWD=/srv/app
-SSH_AUTH_SOCK=/tmp/ssh-a1b2/agent.1|GOOGLE_APPLICATION_CREDENTIALS=/srv/key.json|credentials: "same-origin"
-TOKEN_URL=https://x.io/oauth/token|PASSWORD_MIN_LENGTH=12|JWT_ALGORITHM=HS256|TOKEN_EXPIRY=15m
-API_KEY_HEADER=X-Api-Key|Buffer.from(password, 'base64')|USE_CREDENTIALS = 'use-credentials'
+postgres://user:password@localhost/db|http://localhost:3000/@me|[key] and [email 2] and ~/x
+[password]: Zk81Pq47Rt26Vw93|API_KEY=|<input type="password">|setPassword(e.target.value)|Token("IDENT", "abc1")
+PWD=/srv/app|SSH_AUTH_SOCK=/tmp/ssh-a1b2/agent.1|GOOGLE_APPLICATION_CREDENTIALS=/srv/key.json
+credentials: "same-origin"|TOKEN_URL=https://x.io/oauth/token|PASSWORD_MIN_LENGTH=12|JWT_ALGORITHM=HS256
+TOKEN_EXPIRY=15m|API_KEY_HEADER=X-Api-Key|Buffer.from(password, 'base64')|USE_CREDENTIALS = 'use-credentials'
 token = r"[-!#$%&*+.^_`0-9a-zA-Z]+"|keyword=abc123|/home/miranda|/home/mira.old/x|/home/mira-2/x|/home/runner/x
 Miranda, Admiral, Mirage|mira|will this work|user@example.com|git@github.com:a/b.git|noreply@x.com|pkg@1.2.3
 icon@2x.png|@acme/ui|user@host|getty@tty1.service|10.0.0.1|127.0.0.1|100.64.0.1|203.0.113.9|8.8.8.8|2001:db8::1

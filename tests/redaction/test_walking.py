@@ -79,6 +79,7 @@ def test_the_home_folder_of_whoever_ran_the_chat_is_a_home() -> None:
         ({"password": {"type": "string"}}, {"password": {"type": "string"}}),
         ({"token": "string", "max_tokens": 4096}, {"token": "string", "max_tokens": 4096}),
         ({KEY: 1, "a": KEY}, {"[key 1]": 1, "a": "[key]"}),
+        ({SECRET: OPAQUE}, {"[password 1]": OPAQUE}),
         ({KEY: 1, SECRET: 2}, {"[key 1]": 1, "[password 1]": 2}),
         ({KEY: 1, KEY[:-1] + "B": 2}, {"[key 1]": 1, "[key 2]": 2}),
         ({KEY: 1, "[key 1]": 2}, {"[key 1] 2": 1, "[key 1]": 2}),

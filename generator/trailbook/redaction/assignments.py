@@ -66,6 +66,8 @@ def find_assignments(data: bytes) -> Iterator[Finding]:
     position = 0
     while found := ASSIGNMENT.search(data, position):
         position = found.end()
+        if data[found.start(1) - 1 : found.end(1) + 1] == b"[password]":
+            continue  # no name: what redaction left
         name = _name_that_ends(data, *found.span(1))
         sureness = says_secret(name)
         if not sureness or name.endswith(("uthorization", "UTHORIZATION")):

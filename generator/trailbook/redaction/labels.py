@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from trailbook.redaction.patterns import TOKEN
+
 PASSWORD, KEY, WEAK = 3, 2, 1
 """How sure a name is: a password may be a short word with a digit; a key has to look random; a weak name (`auth`,
 `sig`, `MAP_KEY`) has to have a long random value."""
@@ -41,6 +43,8 @@ _NOT_SECRET = re.compile(
 @lru_cache(maxsize=20_000)
 def says_secret(name: str) -> int:
     """`PASSWORD`, `KEY` or `WEAK` for a name whose value is a secret, 0 for any other."""
+    if "[" in name and TOKEN.search(name):
+        return 0  # what redaction left is no name
     words = "_".join(part.lower() for part in _PARTS.findall(name[-80:]))
     if _NOT_SECRET.search(words):
         return 0

@@ -16,9 +16,9 @@ from trailbook.redaction.finding import Finding
 from trailbook.redaction.homes import home_in
 from trailbook.redaction.learning import lessons
 from trailbook.redaction.literals import WHOLE_WORD, Literals, literals_of, spelled_secrets
+from trailbook.redaction.patterns import TOKEN
 from trailbook.redaction.removed import Removed, example_of
 from trailbook.redaction.scanning import Batch, merged
-from trailbook.redaction.values import TOKEN
 from trailbook.redaction.view import decoded, encoded
 from trailbook.redaction.walking import fixed_texts, walk, walk_json
 

@@ -13,10 +13,10 @@ from trailbook.redaction.emails import EMAIL, find_emails
 from trailbook.redaction.finding import RANK, Finding
 from trailbook.redaction.literals import Literals
 from trailbook.redaction.numbers import NUMBER, find_numbers
+from trailbook.redaction.patterns import TOKEN
 from trailbook.redaction.private_keys import PEM, find_private_keys
 from trailbook.redaction.shapes import SHAPE, find_shapes
 from trailbook.redaction.situations import SITUATION, find_situations
-from trailbook.redaction.values import TOKEN
 from trailbook.redaction.view import UNSEEN, View, seen
 
 _GAP = b"\xff"

@@ -6,12 +6,10 @@ import re
 from math import log2
 
 from trailbook.redaction.labels import KEY, PASSWORD
+from trailbook.redaction.patterns import TOKEN
 
 SHORTEST = 6
 """Characters. Shorter values are not looked for: they would shred texts."""
-
-TOKEN = re.compile(r"\[(?:password|key|email|phone|card|address|name)(?: \d+)?\]")
-"""What stands in a text where something was taken out. (A home folder leaves `~`.)"""
 
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(
