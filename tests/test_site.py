@@ -33,6 +33,10 @@ def note(chat: Chat, sheet: Sheet) -> list[Piece]:
     return [Piece(f"notes/{sheet.stem}.md", f"{chat.title}\n".encode())]
 
 
+def bundle(chats: list[Chat], sheet: Sheet) -> list[Piece]:
+    return [Piece(f"{sheet.stem}.txt", "\n".join(chat.title or "" for chat in chats).encode())]
+
+
 def index(rows: list[JSON], skipped: list[JSON], output: Output) -> list[Piece]:
     return [Piece("index.html", json_text.dump([*rows, *skipped]))]
 
@@ -45,7 +49,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def install_writers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "FORMATS", {"report": Format(page, ".html"), "markdown": Format(note, ".md")})
+    monkeypatch.setattr(formats, "FORMATS", {"report": Format(page, bundle), "markdown": Format(note, bundle)})
     monkeypatch.setattr("trailbook.exporting.FORMATS", formats.FORMATS)
     monkeypatch.setattr(formats, "row_of", lambda chat, sheet: {"stem": sheet.stem, "title": chat.title})
     monkeypatch.setattr(formats, "write_index", index)

@@ -48,6 +48,8 @@ class Sheet:
     """The stems of the chats that this one handed work to, by their ids."""
     removed: Removed = field(default_factory=Removed)
     """What was taken out of the chat and its subagents."""
+    alone: bool = False
+    """Whether the file is exported by itself: one page whatever its size, with nothing beside it to link to."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -64,9 +66,11 @@ class Format:
     """How one format is written."""
 
     write: Callable[[Chat, Sheet], list[Piece]]
-    ending: str
+    """The files of one chat in a folder of reports."""
+    bundle: Callable[[list[Chat], Sheet], list[Piece]]
+    """One file of one chat or of several, and what belongs beside it; the sheet's stem is its name."""
     each: bool = True
-    """Whether subagents have files of their own; else they stand in the chat's."""
+    """Whether subagents have files of their own in a folder; else they stand in the chat's."""
 
 
 def _report(chat: Chat, sheet: Sheet) -> list[Piece]:
@@ -75,30 +79,56 @@ def _report(chat: Chat, sheet: Sheet) -> list[Piece]:
     return write_report(chat, sheet)
 
 
+def _reports(chats: list[Chat], sheet: Sheet) -> list[Piece]:
+    if len(chats) == 1:
+        return _in_one_folder(_report(chats[0], sheet))
+    from trailbook.writers.batch import write_batch
+
+    return [Piece(f"{sheet.stem}.html", write_batch(chats, sheet))]
+
+
 def _note(chat: Chat, sheet: Sheet) -> list[Piece]:
     from trailbook.writers.markdown import write_note
 
     return write_note(chat, sheet)
 
 
-def _trajectory(module: str, ending: str) -> Format:
-    def write(chat: Chat, sheet: Sheet) -> list[Piece]:
-        writer = import_module(f"trailbook.writers.{module}")
-        written: Written = getattr(writer, f"write_{module}")([chat], images=sheet.output.images)
-        name = f"trajectories/{sheet.stem}{ending}"
-        beside = [Piece(f"trajectories/{path}", data) for path, data in written.sidecars.items()]
-        return [Piece(name, written.data), *beside]
+def _notes(chats: list[Chat], sheet: Sheet) -> list[Piece]:
+    if len(chats) == 1:
+        return _in_one_folder(_note(chats[0], sheet))
+    from trailbook.writers.markdown import write_notes
 
-    return Format(write, ending, each=False)
+    return [Piece(f"{sheet.stem}.md", write_notes(chats, sheet))]
+
+
+def _trajectory(module: str, ending: str, ending_of_many: str) -> Format:
+    def write(chats: list[Chat], sheet: Sheet, folder: str, ending: str) -> list[Piece]:
+        writer = import_module(f"trailbook.writers.{module}")
+        written: Written = getattr(writer, f"write_{module}")(chats, images=sheet.output.images)
+        beside = [Piece(f"{folder}{path}", data) for path, data in written.sidecars.items()]
+        return [Piece(f"{folder}{sheet.stem}{ending}", written.data), *beside]
+
+    def one(chat: Chat, sheet: Sheet) -> list[Piece]:
+        return write([chat], sheet, "trajectories/", f".{module.replace('_', '-')}{ending}")
+
+    def many(chats: list[Chat], sheet: Sheet) -> list[Piece]:
+        return write(chats, sheet, "", ending if len(chats) == 1 else ending_of_many)
+
+    return Format(one, many, each=False)
+
+
+def _in_one_folder(pieces: list[Piece]) -> list[Piece]:
+    """Without the folder that the first one, the file itself, would have in a folder of reports."""
+    return [Piece(piece.name.partition("/")[2], piece.data) for piece in pieces]
 
 
 FORMATS = {
-    "report": Format(_report, ".html"),
-    "markdown": Format(_note, ".md"),
-    "openai": _trajectory("openai", ".openai.jsonl"),
-    "sharegpt": _trajectory("sharegpt", ".sharegpt.jsonl"),
-    "atif": _trajectory("atif", ".atif.json"),
-    "trajectory-v1": _trajectory("trajectory_v1", ".trajectory-v1.jsonl"),
+    "report": Format(_report, _reports),
+    "markdown": Format(_note, _notes),
+    "openai": _trajectory("openai", ".jsonl", ".jsonl"),
+    "sharegpt": _trajectory("sharegpt", ".jsonl", ".jsonl"),
+    "atif": _trajectory("atif", ".json", ".jsonl"),
+    "trajectory-v1": _trajectory("trajectory_v1", ".jsonl", ".jsonl"),
 }
 """Each format by its name on the command line."""
 

@@ -49,6 +49,8 @@ def stage(order: Order) -> Staged | Failed:
     found = order.found
     try:
         exported = export_chat(found, order.output, order.given)
+    except Stopped:
+        raise  # a theme that is wrong, say, is wrong for every chat
     except Unreadable as error:
         return Failed(str(error))
     except OSError as error:
