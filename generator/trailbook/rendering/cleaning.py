@@ -1,0 +1,43 @@
+"""Text made visible and harmless: control, invisible and direction characters shown, everything escaped."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup
+from markupsafe import escape as escape_markup
+
+_LINE_END = re.compile(r"\r\n")
+_ASCII_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_ALWAYS = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b{joiners}\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufeff\uffa0\ufff9-\ufffb\ufdd0-\ufdef\ud800-\udfff\U000e0000-\U000e0fff"
+    + "".join(f"{chr(plane * 0x10000 + 0xFFFE)}{chr(plane * 0x10000 + 0xFFFF)}" for plane in range(17))
+)
+_HIDDEN = re.compile(f"[{_ALWAYS.format(joiners=chr(0x200C) + chr(0x200D))}]")
+_HIDDEN_IN_PROSE = re.compile(f"[{_ALWAYS.format(joiners='')}]")
+
+
+def clean(text: str, *, prose: bool = False) -> str:
+    """The text with every character that hides, reorders or controls shown instead of doing so.
+
+    Line ends become `\\n`; C0 controls become their pictures (␛), all others their number (⟨U+202E⟩). With `prose`
+    the two joiners stay, because emoji families and Persian or Indic words need them. The result encodes as UTF-8 and
+    comes back unchanged from an HTML parser once escaped.
+    """
+    if text.isascii() and not _ASCII_CONTROL.search(text):
+        return text
+    text = _LINE_END.sub("\n", text)
+    return (_HIDDEN_IN_PROSE if prose else _HIDDEN).sub(_visible, text)
+
+
+def escape(text: str, *, prose: bool = False) -> Markup:
+    """Cleaned text as HTML, for text and quoted attributes."""
+    return escape_markup(clean(text, prose=prose))
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"

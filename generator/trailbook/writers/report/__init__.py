@@ -1,0 +1,134 @@
+"""The report: a chat as pages that read like a story and replay without a script."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from trailbook.axis import fold, tallies
+from trailbook.chat import Chat
+from trailbook.formats import Piece, Sheet
+from trailbook.rendering.clipping import BODY_LIMIT
+from trailbook.themes import Theme, load_theme
+from trailbook.timeline import Timeline, make_timeline
+from trailbook.wording import duration
+from trailbook.writers.report.overview import agent_name, make_overview, subagent_sections
+from trailbook.writers.report.parts import Part, gather, share_out, turn_starts
+from trailbook.writers.report.steps import Showing, step_view
+from trailbook.writers.report.track import cell_title, make_track, nearest_steps, place_on_axis
+from trailbook.writers.report.views import Cell, Neighbours, StepView
+
+__all__ = ["write_report"]
+
+
+def write_report(chat: Chat, sheet: Sheet) -> list[Piece]:
+    """The pages of a (redacted) chat: `reports/<stem>.html`, and further parts where one page would exceed 3 MB."""
+    theme = load_theme(sheet.output.theme)
+    timeline = make_timeline(chat)
+    pages = _pages(chat, timeline, sheet, theme)
+    return [Piece(f"reports/{_file(sheet.stem, number)}", page) for number, page in enumerate(pages, 1)]
+
+
+def _pages(chat: Chat, timeline: Timeline, sheet: Sheet, theme: Theme) -> list[bytes]:
+    steps = timeline.steps
+    views = _views(chat, timeline, sheet)
+    step_html = _macro(theme)
+    html = [step_html(view, Neighbours(view.number - 1, view.number + 1)) for view in views]
+    parts = share_out([len(each.encode()) for each in html], turn_starts(steps))
+    return [_page(chat, timeline, sheet, theme, views, html, parts, part) for part in parts]
+
+
+def _views(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[StepView]:
+    showing = Showing(
+        zone=sheet.output.zone,
+        agent=agent_name(chat),
+        limit=None if sheet.output.full else BODY_LIMIT,
+        images=sheet.output.images,
+        chats=subagent_sections(chat, sheet.subagents, sheet),
+        started=timeline.started,
+        subagent=sheet.parent is not None,
+    )
+    axis = fold(timeline)
+    views: list[StepView] = []
+    for index, (step, words) in enumerate(zip(timeline.steps, tallies(timeline), strict=True)):
+        view = step_view(step, index + 1, showing)
+        view.tally = words
+        view.coarse, view.fine = place_on_axis(axis.positions[index])
+        view.gap = f"{duration(axis.breaks[index])} pause" if index in axis.breaks else ""
+        views.append(view)
+    return views
+
+
+def _page(
+    chat: Chat,
+    timeline: Timeline,
+    sheet: Sheet,
+    theme: Theme,
+    views: list[StepView],
+    html: list[Markup],
+    parts: list[Part],
+    part: Part,
+) -> bytes:
+    axis = fold(timeline)
+    part_of = {index + 1: each.number for each in parts for index in range(each.start, each.stop)}
+
+    def address(number: int) -> str:
+        page = "" if part_of.get(number) == part.number else _file(sheet.stem, part_of[number])
+        return f"{page}#s{number}"
+
+    shown = list(html)
+    step_html = _macro(theme)
+    for index in {part.start, part.stop - 1} if part.stop > part.start else set():
+        shown[index] = step_html(views[index], _neighbours(index + 1, part, len(views), address))
+    track = make_track(timeline, axis)
+    agent = agent_name(chat)
+    track.cells = [
+        Cell(
+            index + 1,
+            None if part.start <= index < part.stop else address(index + 1),
+            cell_title(timeline.steps[index], index + 1, len(views), agent),
+        )
+        for index in (nearest_steps(axis) if views else ())
+    ]
+    style = theme.styles["report"]
+    return theme.render(
+        "report.html",
+        title=timeline.title,
+        policy=policy(style.source, images=sheet.output.images),
+        style=style.text,
+        track=track,
+        chunks=gather(timeline.steps, part, shown.__getitem__),
+        overview=make_overview(chat, timeline, sheet, address),
+        tally=views[-1].tally if views else "",
+        part=part.number,
+        parts=[_file(sheet.stem, each.number) for each in parts],
+        part_starts=[each.start + 1 for each in parts],
+        first=part.start + 1,
+        last=part.stop,
+        total=len(views),
+        first_address=address(1) if views else "",
+        last_address=address(len(views)) if views else "",
+        note=f"../notes/{sheet.stem}.md" if "markdown" in sheet.output.formats else "",
+    )
+
+
+def policy(style_source: str, *, images: bool) -> str:
+    """The page's own security policy: this one stylesheet and nothing else."""
+    pictures = " img-src data:;" if images else ""
+    return f"default-src 'none'; style-src {style_source};{pictures} base-uri 'none'; form-action 'none'"
+
+
+def _macro(theme: Theme):  # type: ignore[no-untyped-def]  # a template's macro has no type
+    return theme.environment.get_template("step.html").module.step  # type: ignore[attr-defined]
+
+
+def _neighbours(number: int, part: Part, total: int, address) -> Neighbours:  # type: ignore[no-untyped-def]
+    def lead(other: int) -> int | str | None:
+        if not 1 <= other <= total:
+            return None
+        return other if part.start < other <= part.stop else address(other)
+
+    return Neighbours(lead(number - 1), lead(number + 1))
+
+
+def _file(stem: str, number: int) -> str:
+    return f"{stem}.html" if number == 1 else f"{stem}-{number}.html"

@@ -1,0 +1,324 @@
+"""The head of a report: what the chat is, what it took, what it changed, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from shlex import quote
+
+from markupsafe import Markup
+
+from trailbook import wording, zones
+from trailbook.chat import Chat, Diagnostic, Usage
+from trailbook.formats import Sheet
+from trailbook.readers import reader
+from trailbook.rendering.cleaning import escape
+from trailbook.rendering.clipping import BODY_LIMIT
+from trailbook.timeline import Step, Timeline, make_timeline
+from trailbook.wording import ORIGIN_WORDS, counted, date_and_time, duration, money, tokens
+from trailbook.writers.report.arguments import readable, text_section
+from trailbook.writers.report.views import Fact, Section
+
+MOST_ROWS = 200
+"""Rows of each list of the head; what is beyond is counted."""
+
+MOST_BARS = 120
+"""Turns that the chart shows one by one; of more, neighbours share a bar."""
+
+CHART_WIDTH, CHART_HEIGHT = 600, 48
+
+Address = Callable[[int], str]
+"""Where a step (by its number) is found: on this page or another part."""
+
+
+@dataclass(slots=True)
+class Row:
+    words: str
+    steps: list[tuple[int, str]] = field(default_factory=list)
+    """Numbers and addresses of the steps that it leads to."""
+    note: str = ""
+
+
+@dataclass(slots=True)
+class Listing:
+    """A folded list of the head."""
+
+    title: str
+    rows: list[Row]
+    more: int = 0
+    """How many rows there are beyond those shown."""
+
+
+@dataclass(slots=True)
+class Bar:
+    x: str
+    width: str
+    prompt: tuple[str, str]
+    """Top and height of what the model read; then of what it wrote; then of the cost."""
+    output: tuple[str, str]
+    cost: tuple[str, str]
+    title: str
+    step: str
+
+
+@dataclass(slots=True)
+class Chart:
+    label: str
+    bars: list[Bar]
+    has_cost: bool
+
+
+@dataclass(slots=True)
+class Overview:
+    lede: str
+    """One line: agent, models, origin."""
+    when: str
+    figures: list[Fact]
+    chart: Chart | None
+    lists: list[Listing]
+    sections: list[Section]
+    facts: list[Fact]
+    reopen: str
+    parent: str | None
+    """The page of the chat that handed its work to this one."""
+
+
+def make_overview(chat: Chat, timeline: Timeline, sheet: Sheet, address: Address) -> Overview:
+    """All that the head of the page says of a chat."""
+    limit = None if sheet.output.full else BODY_LIMIT
+    return Overview(
+        lede=_lede(chat, timeline),
+        when=when(timeline, sheet),
+        figures=figures(timeline, len(chat.subagents)),
+        chart=_chart(timeline, address),
+        lists=[listing for listing in (_failed(timeline, address), _files(timeline, address), _lost(chat)) if listing],
+        sections=_sections(chat, limit),
+        facts=_facts(chat, timeline, sheet),
+        reopen=" ".join(quote(word) for word in chat.reopen),
+        parent=f"{sheet.parent}.html" if sheet.parent else None,
+    )
+
+
+def agent_name(chat: Chat) -> str:
+    """What the agent is called on the page."""
+    return chat.agent.name or chat.agent.product or "Agent"
+
+
+def when(timeline: Timeline, sheet: Sheet) -> str:
+    """Day and time of start and end with their zone; nothing where the log has no times."""
+    zone = sheet.output.zone
+    start, end = date_and_time(timeline.started, zone), date_and_time(timeline.ended, zone)
+    if not start:
+        return ""
+    day, _, clock = end.partition(", ")
+    until = "" if end in ("", start) else f" – {clock}" if start.startswith(day) else f" – {end}"
+    return f"{start}{until} ({wording.zone_name(timeline.started, zone)})"
+
+
+def figures(timeline: Timeline, subagents: int) -> list[Fact]:
+    """What the run came to, in the order in which one asks for it."""
+    totals = timeline.totals
+    found: list[Fact] = []
+    if totals.duration is not None:
+        found.append(Fact("At work", duration(max(totals.duration - totals.waiting, 0))))
+    if totals.waiting:
+        found.append(Fact("Waiting for you", duration(totals.waiting)))
+    found.append(Fact("Steps", f"{len(timeline.steps):,}"))
+    if totals.tools:
+        found.append(Fact("Tool calls", f"{totals.tools:,}"))
+    if totals.failed:
+        found.append(Fact("Didn’t work", f"{totals.failed:,}"))
+    if totals.files:
+        found.append(Fact("Files changed", f"{totals.files:,}"))
+    if totals.usage is not None:
+        found += _token_figures(totals.usage)
+    found += _cost_figures(timeline)
+    if subagents:
+        found.append(Fact("Handed on to", counted(subagents, "subagent")))
+    return found
+
+
+def subagent_sections(chat: Chat, stems: Mapping[str, str], sheet: Sheet) -> dict[str, Section]:
+    """For each subagent, by its chat's id, what is said of it where it was started, with the link to its page."""
+    return {subagent.id: _subagent_section(subagent, stems.get(subagent.id), sheet) for subagent in chat.subagents}
+
+
+def _subagent_section(subagent: Chat, stem: str | None, sheet: Sheet) -> Section:
+    timeline = make_timeline(subagent)
+    title = escape(timeline.title, prose=True)
+    link = f'<a href="{escape(stem)}.html"><bdi>{title}</bdi></a>' if stem else f"<bdi>{title}</bdi>"
+    told = " · ".join(f"{fact.name}: {fact.value}" for fact in figures(timeline, len(subagent.subagents)))
+    last = next((step.title for step in reversed(timeline.steps) if step.kind == "said"), "")
+    words = f'<p dir="auto">{escape(last, prose=True)}</p>' if last else ""
+    who = escape(" · ".join(filter(None, (agent_name(subagent), ", ".join(subagent.models)))), prose=True)
+    html = f'<p><b>{link}</b></p><p class="quiet">{who}</p><p class="quiet">{escape(told)}</p>{words}'
+    return Section("chat", "Subagent", Markup(html))
+
+
+def _lede(chat: Chat, timeline: Timeline) -> str:
+    who, product = agent_name(chat), chat.agent.product
+    parts = [who] if product in ("", who) else [who, product]
+    if chat.agent.version:
+        parts[-1] += f" {chat.agent.version}"
+    parts += [", ".join(chat.models), ORIGIN_WORDS.get(timeline.origin, "")]
+    return " · ".join(part for part in parts if part)
+
+
+def _token_figures(usage: Usage) -> list[Fact]:
+    found: list[Fact] = []
+    if usage.prompt_tokens is not None:
+        cached = f" ({tokens(usage.cached_tokens)} from cache)" if usage.cached_tokens else ""
+        found.append(Fact("Tokens read", tokens(usage.prompt_tokens) + cached))
+    if usage.output_tokens is not None:
+        thinking = f" ({tokens(usage.reasoning_tokens)} thinking)" if usage.reasoning_tokens else ""
+        found.append(Fact("Tokens written", tokens(usage.output_tokens) + thinking))
+    return found
+
+
+def _cost_figures(timeline: Timeline) -> list[Fact]:
+    totals = timeline.totals
+    found: list[Fact] = []
+    if totals.usd:
+        found.append(Fact("Cost", money(totals.usd) + (" (estimated)" if totals.estimated else "")))
+    if totals.plan_turns:
+        found.append(Fact("On a plan", counted(totals.plan_turns, "turn")))
+    return found
+
+
+# --- lists
+
+
+def _listing(title: str, rows: list[Row]) -> Listing | None:
+    return Listing(title, rows[:MOST_ROWS], max(len(rows) - MOST_ROWS, 0)) if rows else None
+
+
+def _failed(timeline: Timeline, address: Address) -> Listing | None:
+    rows = [
+        Row(step.title, [(number, address(number))], step.detail or "")
+        for number, step in enumerate(timeline.steps, 1)
+        if step.status == "failed" and not step.inherited
+    ]
+    return _listing(counted(len(rows), "thing didn’t work", "things didn’t work"), rows)
+
+
+def _files(timeline: Timeline, address: Address) -> Listing | None:
+    steps_of: dict[str, list[tuple[int, str]]] = {}
+    for number, step in enumerate(timeline.steps, 1):
+        for path in dict.fromkeys(_paths(step)):
+            steps_of.setdefault(path, []).append((number, address(number)))
+    rows = [
+        Row(path, steps[:40], f"and {len(steps) - 40:,} more" if len(steps) > 40 else "")
+        for path, steps in steps_of.items()
+    ]
+    return _listing(counted(len(rows), "file changed", "files changed"), rows)
+
+
+def _paths(step: Step) -> list[str]:
+    return [] if step.inherited else [change.path for change in step.files]
+
+
+def _lost(chat: Chat) -> Listing | None:
+    rows = [Row(diagnostic.text, note=_diagnostic_note(diagnostic)) for diagnostic in chat.diagnostics]
+    return _listing("What could not be read, or not be placed", rows)
+
+
+def _diagnostic_note(diagnostic: Diagnostic) -> str:
+    place = diagnostic.place
+    parts = [
+        f"{place.unit} {place.number:,} of {place.file}" if place else "",
+        counted(diagnostic.count, "time") if diagnostic.count > 1 else "",
+        "something is lost" if diagnostic.lost else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+# --- the rest
+
+
+def _sections(chat: Chat, limit: int | None) -> list[Section]:
+    sections: list[Section] = []
+    if chat.system_prompt:
+        sections.append(text_section("System prompt", chat.system_prompt, limit, folded=True))
+    if chat.tools:
+        told = "\n\n".join(
+            "\n".join(filter(None, (tool.name, tool.description, readable(tool.parameters) if tool.parameters else "")))
+            for tool in chat.tools
+        )
+        section = text_section("Tools it had", told, limit, folded=True)
+        section.note = counted(len(chat.tools), "tool")
+        sections.append(section)
+    return sections
+
+
+def _facts(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[Fact]:
+    output = sheet.output
+    inputs = dict.fromkeys(step.place.file for step in timeline.steps if step.place and step.place.file)
+    more = f" and {len(inputs) - 3:,} more" if len(inputs) > 3 else ""
+    facts = [
+        Fact("Taken out", _taken_out(sheet)),
+        Fact("From", f"{reader_product(chat)} log {', '.join(list(inputs)[:3])}{more}".strip()),
+        Fact("Chat", chat.id),
+    ]
+    optional = {
+        "Started by": chat.origin.name,
+        "Working folder": chat.cwd,
+        "Git branch": chat.git_branch,
+        "Engines": ", ".join(chat.providers),
+        "Forked from" if chat.forked else "Started from": chat.parent,
+    }
+    facts += [Fact(name, value) for name, value in optional.items() if value]
+    if chat.naive_times:
+        facts.append(Fact("Times", f"The log’s times have no zone; they were read as {zones.name_of(output.zone)}."))
+    if not output.images:
+        facts.append(Fact("Pictures", "Left out: what they show cannot be taken out."))
+    return facts
+
+
+def reader_product(chat: Chat) -> str:
+    """The agent's name as its reader has it."""
+    return chat.agent.product or reader(chat.source).PRODUCT
+
+
+def _taken_out(sheet: Sheet) -> str:
+    if sheet.output.context is None:
+        return "Nothing: this report was made with redaction switched off."
+    return f"{sheet.removed.sentence().capitalize()}." if sheet.removed else "Nothing was found that had to be."
+
+
+def _chart(timeline: Timeline, address: Address) -> Chart | None:
+    """Tokens and cost by turn, where there are two turns or more that say."""
+    turns = [turn for turn in timeline.turns if not turn.inherited]
+    if len(turns) < 2 or not any(turn.usage for turn in turns):
+        return None
+    first: dict[int, int] = {}
+    for number, step in enumerate(timeline.steps, 1):
+        first.setdefault(step.turn, number)
+    size = -(-len(turns) // MOST_BARS)
+    groups = [turns[start : start + size] for start in range(0, len(turns), size)]
+    read = [sum(turn.usage.prompt_tokens or 0 for turn in group if turn.usage) for group in groups]
+    written = [sum(turn.usage.output_tokens or 0 for turn in group if turn.usage) for group in groups]
+    usd = [sum(turn.cost.usd or 0.0 for turn in group if turn.cost) for group in groups]
+    most = max(max(one + other for one, other in zip(read, written, strict=True)), 1)
+    dearest = max(usd) or 1.0
+    width = CHART_WIDTH / len(groups)
+    bars = []
+    for index, group in enumerate(groups):
+        above = read[index] / most * CHART_HEIGHT
+        below = max(written[index] / most * CHART_HEIGHT, 1.0 if written[index] else 0.0)
+        cost = usd[index] / dearest * CHART_HEIGHT
+        name = f"Turn {group[0].index + 1}" + (f"–{group[-1].index + 1}" if len(group) > 1 else "")
+        told = [f"{tokens(read[index])} tokens read", f"{tokens(written[index])} written", money(usd[index])]
+        start = first.get(group[0].index)
+        bars.append(
+            Bar(
+                f"{index * width:.1f}",
+                f"{width * 0.8:.1f}",
+                (f"{CHART_HEIGHT - above:.1f}", f"{above:.1f}"),
+                (f"{max(CHART_HEIGHT - above - below, 0):.1f}", f"{below:.1f}"),
+                (f"{CHART_HEIGHT - cost:.1f}", f"{cost:.1f}"),
+                f"{name}: {', '.join(part for part in told if part)}",
+                address(start) if start else "",
+            )
+        )
+    label = f"Tokens by turn: at most {tokens(most)} in one of {counted(len(turns), 'turn')}"
+    return Chart(label, bars, any(usd))

@@ -1,0 +1,283 @@
+"""A step of the timeline as the page shows it: a title, facts, and its words, arguments, results and changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+
+from markupsafe import Markup
+
+from trailbook.chat import File, Image, Place
+from trailbook.rendering.ansi import terminal_html
+from trailbook.rendering.cleaning import escape
+from trailbook.rendering.clipping import clip
+from trailbook.rendering.code import LONGEST, code_html, language_of
+from trailbook.rendering.diffs import diff_html
+from trailbook.rendering.images import file_words, image_html
+from trailbook.rendering.markdown import markdown_html
+from trailbook.timeline import Step
+from trailbook.wording import KIND_WORDS, STATUS_WORDS, duration, money, tokens
+from trailbook.writers.report.arguments import argument_views, code_section, path_of, text_section
+from trailbook.writers.report.views import Fact, Section, StepView
+
+COLOURS = {
+    "asked": "you",
+    "approval": "wait",
+    "thought": "think",
+    "said": "say",
+    "noted": "say",
+    "tool": "tool",
+    "browser": "tool",
+    "task": "tool",
+    "files": "edit",
+    "made": "edit",
+    "remembered": "edit",
+    "problem": "fail",
+}
+"""The colour of each kind; what failed has its own, and so has an edit."""
+
+FOLDED_FROM = 60
+"""Lines from which a piece beside the main one is folded."""
+
+_NUMBERED = re.compile(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
+
+
+@dataclass(slots=True, frozen=True)
+class Showing:
+    """What every step of a report is shown with."""
+
+    zone: tzinfo
+    agent: str
+    limit: int | None
+    """Characters of one body; None for all of them."""
+    images: bool
+    chats: Mapping[str, Section] = field(default_factory=dict)
+    """For each subagent, by its chat's id, what is said of it where it was started."""
+    started: int | None = None
+    subagent: bool = False
+    """Whether the chat was started by another agent, who then asks instead of a person."""
+
+
+def colour_of(step: Step) -> str:
+    """The colour that a step has in the list and on the axis."""
+    if step.status == "failed":
+        return "fail"
+    if step.kind == "tool" and step.family == "edit":
+        return "edit"
+    return COLOURS[step.kind]
+
+
+def word_of(step: Step, agent: str, *, subagent: bool = False) -> str:
+    """What a step is called: who spoke, or what was done."""
+    if step.kind == "asked":
+        if step.injected is not None:
+            return step.injected.replace("-", " ").replace("_", " ").capitalize()[:40]
+        return step.by or ("The task" if subagent else KIND_WORDS["asked"])
+    if step.kind == "said":
+        return step.by or agent or KIND_WORDS["said"]
+    if step.kind == "approval" and step.id.startswith("question:"):
+        return "Question"
+    if step.kind == "tool":
+        return (step.family or "tool").capitalize() if step.family != "other" else "Tool"
+    return KIND_WORDS[step.kind]
+
+
+def step_view(step: Step, number: int, showing: Showing) -> StepView:
+    """A step as the templates show it; its place on the axis and its tally are filled in by the page."""
+    facts, sections = _content(step, showing)
+    view = StepView(
+        number=number,
+        kind=step.kind,
+        colour=colour_of(step),
+        word=word_of(step, showing.agent, subagent=showing.subagent),
+        title=step.title,
+        subtitle=_subtitle(step),
+        took=duration(step.duration) if step.duration else "",
+        status=step.status or "",
+        mark="" if step.status in (None, "done") else STATUS_WORDS[step.status or "done"],
+        tally="",
+        coarse=0,
+        fine=0,
+        gap="",
+        facts=[*_facts(step), *facts],
+        sections=sections,
+    )
+    view.data = _data(step, sections)
+    return view
+
+
+def _subtitle(step: Step) -> str:
+    """What is said beside the title, unless the step's own words say it."""
+    if not step.detail or step.detail == step.text or step.kind in ("remembered", "problem"):
+        return ""
+    return step.detail if step.detail.strip() != step.title.strip() else ""
+
+
+def _data(step: Step, sections: list[Section]) -> list[tuple[str, str]]:
+    """What a counter of the page reads, so that nothing of the log is missing unseen."""
+    data = [("kind", step.kind)]
+    if step.kind == "tool":
+        answered = step.linked is not None or step.result_place is not None
+        data += [("call", step.anchor or ""), ("answered", "yes" if answered else "no")]
+    if not step.answers:
+        data.append(("result", step.anchor or ""))
+    if step.injected is not None:
+        data.append(("injected", step.injected))
+    if step.branch is not None:
+        data.append(("branch", step.branch))
+    if step.inherited:
+        data.append(("inherited", "yes"))
+    shortened = sum(1 for section in sections if section.left_out)
+    if shortened:
+        data.append(("shortened", str(shortened)))
+    return data
+
+
+def _facts(step: Step) -> list[Fact]:
+    facts: list[Fact] = []
+    if step.kind == "approval" and step.duration:
+        facts.append(Fact("Waited", duration(step.duration)))
+    if step.name and step.name.casefold() != step.title.casefold():
+        facts.append(Fact("Tool", step.name))
+    if step.url:
+        facts.append(Fact("Address", step.url))
+    if step.usage:
+        facts.append(Fact("Tokens", _usage_words(step)))
+    if step.linked in ("order", "inferred"):
+        facts.append(Fact("Result paired by", {"order": "order", "inferred": "guessing"}[step.linked]))
+    place = _place_words(step.place, step.result_place)
+    if place:
+        facts.append(Fact("In the log", place))
+    return facts
+
+
+def _usage_words(step: Step) -> str:
+    usage = step.usage
+    if usage is None:
+        return ""
+    parts = [
+        f"{tokens(usage.prompt_tokens)} in" if usage.prompt_tokens is not None else "",
+        f"{tokens(usage.cached_tokens)} of them cached" if usage.cached_tokens else "",
+        f"{tokens(usage.output_tokens)} out" if usage.output_tokens is not None else "",
+        money(step.cost.usd) if step.cost and step.cost.billing != "plan" else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _place_words(place: Place | None, result: Place | None) -> str:
+    if place is None:
+        return ""
+    words = f"{place.unit} {place.number:,}"
+    if result is not None and result != place:
+        words += f", result in {result.unit} {result.number:,}"
+    return f"{words} of {place.file}" if place.file else words
+
+
+def _content(step: Step, showing: Showing) -> tuple[list[Fact], list[Section]]:
+    facts: list[Fact] = []
+    sections: list[Section] = []
+    if step.kind == "tool":
+        facts, sections = argument_views(step, showing.limit)
+    if step.diff:
+        sections.append(_diff_section(step.diff, showing.limit))
+    elif step.files:
+        sections.append(_files_section(step))
+    if step.subagent is not None and step.subagent in showing.chats:
+        sections.append(showing.chats[step.subagent])
+    sections += _text_sections(step, showing)
+    sections += _parts_sections(step, showing)
+    return facts, sections
+
+
+def _text_sections(step: Step, showing: Showing) -> list[Section]:
+    text = step.text
+    if not text or not text.strip():
+        return []
+    if step.kind in ("asked", "said", "thought", "made", "remembered", "task"):
+        folded = step.injected is not None and text.count("\n") > 12
+        return [_words_section("Context" if folded else "", text, showing.limit, folded=folded)]
+    if step.kind == "tool":
+        return [_result_section(step, text, showing.limit)]
+    if step.topic in ("compaction", "plan"):
+        return [_words_section("Summary" if step.topic == "compaction" else "", text, showing.limit)]
+    return [_terminal_section("", text, showing.limit)]
+
+
+def _words_section(label: str, text: str, limit: int | None, *, folded: bool = False) -> Section:
+    clipped = clip(text, limit)
+    head, tail = (Markup(markdown_html(part)) if part else Markup() for part in (clipped.head, clipped.tail))
+    return Section("words", label, head, clipped.words() if clipped.left_out else "", tail, folded)
+
+
+def _terminal_section(label: str, text: str, limit: int | None) -> Section:
+    clipped = clip(text, limit)
+    head, tail = (Markup(terminal_html(part)) for part in (clipped.head, clipped.tail))
+    lines = text.count("\n") + 1
+    folded = bool(label) and lines >= FOLDED_FROM
+    return Section("terminal", label, head, clipped.words() if clipped.left_out else "", tail, folded)
+
+
+def _result_section(step: Step, text: str, limit: int | None) -> Section:
+    label = "What came back"
+    path = path_of(step)
+    language = language_of(path)
+    if step.family == "explore" and path and language and step.status == "done":
+        section = _file_section(label, text, language, limit)
+    elif len(text) <= LONGEST and text.lstrip()[:1] in ("{", "[") and text.rstrip()[-1:] in ("}", "]"):
+        section = code_section(label, text, "json", limit)
+    else:
+        section = _terminal_section(label, text, limit)
+    lines = text.count("\n") + 1
+    notes = [f"exit status {step.exit_status}" if step.exit_status is not None else ""]
+    notes.append(f"{lines:,} lines" if lines >= 10 else "")
+    section.note = " · ".join(note for note in notes if note)
+    section.folded = lines >= FOLDED_FROM
+    return section
+
+
+def _file_section(label: str, text: str, language: str, limit: int | None) -> Section:
+    """A file that was read: highlighted as its language, the tool's line numbers taken out of the text."""
+    numbers = _NUMBERED.findall(text)
+    if len(text) > LONGEST or len(numbers) < text.count("\n") or not numbers:
+        return code_section(label, text, language, limit)
+    html = code_html(_NUMBERED.sub("", text), language)
+    gutter = "\n".join(escape(number) for number in numbers)
+    head = Markup(f'<span class="gutter" aria-hidden="true">{gutter}\n</span><code>{html}</code>')
+    return Section("numbered", label, head)
+
+
+def _diff_section(diff: str, limit: int | None) -> Section:
+    clipped = clip(diff, limit)
+    head, tail = (Markup(diff_html(part)) if part else Markup() for part in (clipped.head, clipped.tail))
+    changes = [line[:1] for line in diff.split("\n") if not line.startswith(("+++ ", "--- "))]
+    note = f"+{changes.count('+'):,} −{changes.count('-'):,}"
+    return Section("diff", "What changed", head, clipped.words() if clipped.left_out else "", tail, note=note)
+
+
+def _files_section(step: Step) -> Section:
+    words = {"created": "Made", "changed": "Changed", "deleted": "Deleted"}
+    items = (
+        f'<li><span class="kind">{escape(words.get(change.kind, change.kind))}</span> '
+        f"<bdi>{escape(change.path, prose=True)}</bdi></li>"
+        for change in step.files
+    )
+    return Section("files", "Files", Markup("".join(items)))
+
+
+def _parts_sections(step: Step, showing: Showing) -> list[Section]:
+    sections: list[Section] = []
+    pictures: list[str] = []
+    for part in step.parts:
+        if isinstance(part, Image):
+            pictures.append(image_html(part, embed=showing.images))
+        elif isinstance(part, File):
+            pictures.append(f'<p class="image">{escape(file_words(part), prose=True)}</p>')
+            if part.text:
+                sections.append(text_section(part.name or "File", part.text, showing.limit, folded=True))
+    if step.shot:
+        pictures.append(f'<p class="image">{escape(f"[picture of the page: {step.shot}]")}</p>')
+    if pictures:
+        sections.insert(0, Section("pictures", "", Markup("".join(pictures))))
+    return sections
