@@ -36,20 +36,39 @@ def markdown_html(text: str) -> str:
     """One message as HTML, safe to stand in the page.
 
     Raw HTML is shown as text, links lead to http, https and mailto only, a picture becomes the words
-    `[image: alt · address]`, headings start at `<h3>` and skip no level. What is longer than `LONGEST`, or would grow
-    far beyond its own length (wide tables, an address defined once and used a thousand times), is shown as it stands.
+    `[image: alt · address]`, headings start at `<h3>` and skip no level. What `parse_markdown` refuses is shown as it
+    stands.
+    """
+    if is_plain(text):
+        return _paragraphs(clean(text, prose=True))
+    tokens = parse_markdown(text)
+    if tokens is None:
+        return as_it_stands(clean(text, prose=True))
+    parser = _parser()
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    return html
+
+
+def is_plain(text: str) -> bool:
+    """Whether Markdown means nothing in this text but paragraphs."""
+    return not _MARKED.search(text)
+
+
+@lru_cache(maxsize=256)
+def parse_markdown(text: str) -> list[Token] | None:
+    """The tokens of one message, cleaned, with headings from level 3; not to be changed.
+
+    None for what is longer than `LONGEST`, or would grow far beyond its own length (wide tables, an address defined
+    once and used a thousand times).
     """
     text = clean(text, prose=True)
-    if not _MARKED.search(text):
-        return _paragraphs(text)
     if len(text) > LONGEST or _table_grows(text):
-        return as_it_stands(text)
+        return None
     tokens = _parser().parse(text)
     if _addresses_grow(tokens, len(text)):
-        return as_it_stands(text)
+        return None
     _shift_headings(tokens)
-    html: str = _parser().renderer.render(tokens, _parser().options, {})
-    return html
+    return tokens
 
 
 def as_it_stands(text: str) -> str:
