@@ -55,15 +55,15 @@ def slug(title: str | None) -> str:
     return _shortened("-".join(words)).strip("-")
 
 
-def export_name(heading: str, title: str | None, day: str, ending: str) -> str:
-    """An exported file's name: `Conch – Fix the invoice rounding test – 2026-10-08.html`; without `title`, a batch's.
+def export_name(heading: str, title: str | None, day: str) -> str:
+    """An exported file's name without its ending: `Conch – Fix the invoice rounding test – 2026-10-08`.
 
-    `heading` is the agent's product, or `Conch chats`; `day` the day of saving; `ending` such as `.html`.
+    `heading` is the agent's product, or `Conch chats` for a batch, which has no `title`; `day` the day of saving.
     """
     parts = (
         [cleaned(heading, "Chats"), day] if title is None else [cleaned(heading, "Chat"), cleaned(title, "Chat"), day]
     )
-    return " – ".join(parts) + ending
+    return " – ".join(parts)
 
 
 def cleaned(title: str, otherwise: str) -> str:

@@ -233,6 +233,15 @@ def _claim(staged: Path, target: Path) -> bool:
     return True
 
 
+def free_name(folder: Path, name: str) -> str:
+    """The name, or the first with a number, under which `folder` holds nothing. Raises Stopped after `TRIES` names."""
+    for number in range(1, TRIES + 1):
+        free = name if number == 1 else numbered(name, number)
+        if not os.path.lexists(folder / free):
+            return free
+    raise _too_many(folder, name)
+
+
 def place_numbered(staged: Path, folder: Path, name: str) -> Path:
     """Put a staged file into `folder` under `name`, or ` 2`, ` 3` … where that is taken; returns its path.
 
@@ -242,7 +251,11 @@ def place_numbered(staged: Path, folder: Path, name: str) -> Path:
         target = folder / (name if number == 1 else numbered(name, number))
         if place_new(staged, target):
             return target
-    raise Stopped(f"There are too many files named {name} in {folder}. Move some away, or choose another folder.")
+    raise _too_many(folder, name)
+
+
+def _too_many(folder: Path, name: str) -> Stopped:
+    return Stopped(f"There are too many files named {name} in {folder}. Move some away, or choose another folder.")
 
 
 def place(staged: Path, target: Path, ours: Collection[str]) -> bool:

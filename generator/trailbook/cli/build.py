@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 @shared.yes_option
 @shared.quiet_option
 def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, **options: Any) -> int:
-    """Build a folder of reports: a page and a note for each chat, and an index over all."""
+    """Build a folder of reports, notes and an index.
+
+    The folder is new, empty, or one built before; then only what is out of date is made again. What was found and what
+    is taken out is shown first; on a terminal you are asked, elsewhere --yes says yes.
+    """
     from trailbook import site
     from trailbook.cli import account, progress, summary
     from trailbook.failures import NOT_CONFIRMED, USAGE, Stopped

@@ -11,7 +11,11 @@ import click
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--against", required=True, type=click.Path(path_type=Path), help="The log that FILE was made of.")
 def command(file: Path, against: Path) -> int:
-    """Compare a trajectory file, whoever wrote it, with the log it was made of: is anything lost?"""
+    """Compare a trajectory file with the log it was made of.
+
+    Whoever wrote it: each call, result, word, image and token of the log is looked for. Exit status 5 when something is
+    missing that the format could carry.
+    """
     from trailbook.checking import check
     from trailbook.failures import NOTHING, WORK_LOST, Stopped
     from trailbook.readers import Unreadable

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +31,7 @@ def command(logs: tuple[str, ...], files: bool, **options: Any) -> None:
     if not chosen.survey.chats:
         raise nothing_found(chosen.survey)
     redact = redaction_of(chosen, options)
+    chosen = _sure(chosen)
     for row in _rows(chosen, redact):
         click.echo(row)
     for row in account.lines_of_survey(chosen.survey, chosen.left_out):
@@ -36,6 +39,23 @@ def command(logs: tuple[str, ...], files: bool, **options: Any) -> None:
     if files:
         for skipped in chosen.survey.skipped:
             click.echo(account.line_of_file(skipped))
+
+
+def _sure(chosen: Chosen) -> Chosen:
+    """The choice without the chats of which only the log itself can say that they are not wanted."""
+    from trailbook import site
+    from trailbook.filters import needs_reading
+    from trailbook.formats import Output
+    from trailbook.stores import source_of
+
+    unsure = {source_of(chat): chat for chat in chosen.chats if needs_reading(chat, chosen.wanted)}
+    if not unsure:
+        return chosen
+    output = Output((), chosen.zone, wanted=chosen.wanted)
+    read = site.preview(site.Plan(Path(), chosen.survey, [*unsure.values()], output))
+    stay = {source_of(made.found) for made in read.made}
+    chats = [chat for chat in chosen.chats if source_of(chat) in stay or source_of(chat) not in unsure]
+    return replace(chosen, chats=chats, left_out={**chosen.left_out, **read.left_out})
 
 
 def _rows(chosen: Chosen, redact: Callable[[str], str]) -> list[str]:

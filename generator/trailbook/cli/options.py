@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 TRAJECTORIES = ("openai", "sharegpt", "atif", "trajectory-v1")
+FORMATS = ("report", "markdown", *TRAJECTORIES)
+"""The names in `formats.FORMATS`, here again so that `--help` need not load it."""
 
 
 def _together(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:

@@ -17,7 +17,7 @@ from trailbook.cli import options as shared
 @shared.tz_option
 @shared.quiet_option
 def command(logs: tuple[str, ...], quiet: bool, **options: Any) -> int:
-    """Show what would be written and what would be taken out. Writes nothing."""
+    """Show what would be written and taken out; write nothing."""
     from trailbook import site
     from trailbook.cli import account, progress, summary
 

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 @tz_option
 @click.option("--json", "as_json", is_flag=True, help="Print the timeline as JSON.")
 def command(chat: str, as_json: bool, **options: Any) -> None:
-    """Show one chat's timeline. CHAT is an id, the beginning of one, or a path."""
+    """Show one chat's timeline.
+
+    CHAT is an id, the beginning of one, or a path.
+    """
     from trailbook.cli.options import choose, only_chat, output_of
     from trailbook.exporting import read_redacted
     from trailbook.timeline import make_timeline
@@ -83,7 +86,8 @@ def _print(chat: Chat, timeline: Timeline, zone: tzinfo) -> None:
 
 
 def _print_step(console: Console, step: Step, started: int | None) -> None:
-    from rich.padding import Padding
+    from textwrap import indent
+
     from rich.text import Text
 
     from trailbook.terminal import line, plain
@@ -101,4 +105,4 @@ def _print_step(console: Console, step: Step, started: int | None) -> None:
         row.append(f" · {line(step.detail)}", "dim")
     console.print(row)
     if words and step.text:
-        console.print(Padding(Text(plain(step.text)), (0, 0, 0, 10)))
+        console.print(Text(indent(plain(step.text), " " * 10)))

@@ -18,10 +18,15 @@ def lines_of_preview(built: Built, *, redacted: bool) -> Iterator[str]:
     """How many chats and steps there are, and what comes out, with places as they read afterwards."""
     steps = sum(staged.exported.steps for staged in built.made)
     yield f"{counted(len(built.made), 'chat')}, {counted(steps, 'step')}."
+    removed = sum((staged.exported.removed for staged in built.made), Removed())
+    yield from lines_of_removed(removed, redacted=redacted)
+
+
+def lines_of_removed(removed: Removed, *, redacted: bool) -> Iterator[str]:
+    """What comes out, with places as they read afterwards."""
     if not redacted:
         yield "Nothing is taken out: --no-redact."
         return
-    removed = sum((staged.exported.removed for staged in built.made), Removed())
     yield f"Taken out: {removed.sentence()}."
     for kind, examples in removed.examples.items():
         for example in examples:

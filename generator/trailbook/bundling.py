@@ -1,0 +1,134 @@
+"""One file of one chat or of many: read, redacted together, written, searched for secrets, named, put in its place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from trailbook import denied, failures, names, saving
+from trailbook.chat import Chat, with_subagents
+from trailbook.exporting import NOTHING_IN_IT, unsafe
+from trailbook.failures import Stopped
+from trailbook.filters import left_out_when_read
+from trailbook.formats import FORMATS, Output, Piece, Sheet
+from trailbook.readers import Found, Unreadable, reader
+from trailbook.redaction import Removed, redact_all, secrets_of
+from trailbook.timeline import make_timeline, title_of
+
+MOST = 500
+"""Chats in one file."""
+
+
+@dataclass(slots=True)
+class Bundle:
+    """One file that is not on the disk yet."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    """The file, and what belongs beside it."""
+    chats: int = 0
+    steps: int = 0
+    more: int = 0
+    """How many chats, older ones, there are beyond `MOST`; of these it is not known what is in them."""
+    removed: Removed = field(default_factory=Removed)
+    unsafe: dict[str, int] = field(default_factory=dict)
+    """Secrets that were still in it, by kind; then it must not be written."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        if self.unsafe:
+            return failures.NOT_VERIFIED
+        if not self.chats:
+            return failures.NOTHING
+        return failures.SOME_FAILED if self.failed else failures.DONE
+
+
+def bundle(chosen: Sequence[Found], format_name: str, output: Output, folder: Path, *, alone: bool) -> Bundle:
+    """Make one file of the chosen chats (newest first): of the newest `MOST`, oldest first.
+
+    `alone` says that a person named one chat; the file is then named for it. `folder` is where it will be saved.
+    """
+    made = Bundle()
+    chats = _read(chosen, output, made)
+    if not chats:
+        return made
+    if output.context is not None:
+        chats, made.removed = redact_all(chats, output.context)
+    made.chats = len(chats)
+    made.steps = sum(len(make_timeline(each).steps) for chat in chats for each in with_subagents(chat))
+    format_ = FORMATS[format_name]
+    stem = _stem(chats, output, alone=alone)
+    made.pieces = format_.bundle(chats, Sheet(output, stem, removed=made.removed, alone=True))
+    if len(made.pieces) > 1:
+        # What lies beside is named after the file, so the name must be free before the file is made.
+        free = saving.free_name(folder, made.pieces[0].name)
+        stem = free.removesuffix(Path(made.pieces[0].name).suffix)
+        made.pieces = format_.bundle(chats, Sheet(output, stem, removed=made.removed, alone=True))
+    if output.context is not None:
+        made.unsafe = unsafe(made.pieces, secrets_of(output.context, made.removed))
+    return made
+
+
+def refuse(folder: Path) -> Path:
+    """The folder as it really lies, or Stopped where nothing may or can be saved in it."""
+    denied.refuse(folder)
+    real = folder.expanduser().resolve()
+    if not real.exists():
+        raise Stopped(f"There is no folder {folder}. Choose one that is there.")
+    saving.check_folder(real)
+    return real
+
+
+def save(made: Bundle, folder: Path) -> Path:
+    """Put the file into `folder` under its name, or one with a number; returns its path. Raises Stopped."""
+    real = refuse(folder)
+    file, *beside = made.pieces
+    with saving.staging(real) as private:
+        for number, piece in enumerate(made.pieces):
+            saving.write_new(private / str(number), piece.data)
+        if not beside:
+            return saving.place_numbered(private / "0", real, file.name)
+        for number, piece in (*enumerate(beside, 1), (0, file)):
+            saving.make_folder((real / piece.name).parent)
+            if not saving.place_new(private / str(number), real / piece.name):
+                raise Stopped(f"{real / piece.name} appeared while it was written. Run it again.")
+    return real / file.name
+
+
+def default_folder() -> Path:
+    """The person's Downloads, else their home."""
+    downloads = Path.home() / "Downloads"
+    return downloads if downloads.is_dir() else Path.home()
+
+
+def _stem(chats: Sequence[Chat], output: Output, *, alone: bool) -> str:
+    today = datetime.now(output.zone).date().isoformat()
+    products = {chat.agent.product or reader(chat.source).PRODUCT for chat in chats}
+    product = products.pop() if len(products) == 1 else ""
+    if alone:
+        return names.export_name(product, title_of(chats[0]), today)
+    return names.export_name(f"{product} chats" if product else "Chats", None, today)
+
+
+def _read(chosen: Sequence[Found], output: Output, made: Bundle) -> list[Chat]:
+    chats: list[Chat] = []
+    for found in chosen:
+        if len(chats) == MOST:
+            made.more += 1
+            continue
+        try:
+            chat = reader(found.reader).read(found, output.zone)
+        except (Unreadable, OSError) as error:
+            made.failed.append(str(error))
+            continue
+        why = left_out_when_read(chat, output.wanted) or (None if chat.events else NOTHING_IN_IT)
+        if why is not None:
+            made.left_out[why] += 1
+        else:
+            chats.append(chat)
+    return chats[::-1]

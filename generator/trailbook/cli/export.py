@@ -1,0 +1,82 @@
+"""`trailbook export`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trailbook.cli import options as shared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trailbook.bundling import Bundle
+
+
+@click.command(name="export")
+@click.argument("chats", nargs=-1, metavar="[CHAT]...")
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="The folder to save in (default: Downloads).")
+@click.option("--format", "format_name", default="report", type=click.Choice(shared.FORMATS), help="What to make.")
+@shared.what_options
+@shared.redaction_options
+@shared.tz_option
+@shared.theme_option
+@shared.full_option
+@shared.images_option
+@shared.yes_option
+@shared.quiet_option
+def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: bool, quiet: bool, **options: Any) -> int:
+    """Save one chat, or several, as one file.
+
+    CHAT is an id, the beginning of one, or a path. Without any, all chats that the options choose are saved, at most
+    the newest 500. The file is named for the agent, the title and the day; one that is there is never replaced.
+    """
+    from trailbook import bundling
+    from trailbook.failures import NOT_CONFIRMED, NOTHING, Stopped
+
+    chosen = shared.choose(chats, options)
+    folder = out or bundling.default_folder()
+    bundling.refuse(folder)
+    if not chosen.survey.chats:
+        raise shared.nothing_found(chosen.survey)
+    output = shared.output_of(chosen, options, (format_name,))
+    made = bundling.bundle(chosen.chats, format_name, output, folder, alone=len(chats) == 1 and len(chosen.chats) == 1)
+    shared.say(made.failed, err=True)
+    if not made.chats:
+        shared.say(_left_out(made), err=True)
+        raise Stopped("No chat is left to save. Try other chats, or other options.", NOTHING)
+    if not quiet:
+        shared.say(_preview(made, folder, redacted=output.context is not None))
+    if made.unsafe:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in made.unsafe.items())
+        raise Stopped(f"Nothing was saved: secrets were still in the file ({kinds}).", made.status)
+    if not yes and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Stopped("Nothing was saved: there is no terminal to ask on. Add --yes to save.", NOT_CONFIRMED)
+    if not yes and not click.confirm("Save it?", default=True):
+        raise Stopped("Nothing was saved.", NOT_CONFIRMED)
+    click.echo(f"Saved as {bundling.save(made, folder)}")
+    return made.status
+
+
+def _preview(made: Bundle, folder: Path, *, redacted: bool) -> Iterator[str]:
+    from trailbook.bundling import MOST
+    from trailbook.cli.summary import lines_of_removed
+    from trailbook.terminal import line
+    from trailbook.wording import counted, size
+
+    yield f"{counted(made.chats, 'chat')}, {counted(made.steps, 'step')}."
+    yield from _left_out(made)
+    if made.more:
+        yield f"The newest {MOST:,} only; {made.more:,} older ones are not in it."
+    yield from lines_of_removed(made.removed, redacted=redacted)
+    yield line(f"{folder / made.pieces[0].name} ({size(sum(len(piece.data) for piece in made.pieces))})")
+
+
+def _left_out(made: Bundle) -> Iterator[str]:
+    from trailbook.cli.account import line_of_left_out
+
+    if made.left_out:
+        yield line_of_left_out(made.left_out)
