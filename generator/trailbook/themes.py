@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -40,7 +41,7 @@ class Style:
 class Theme:
     environment: Environment
     styles: dict[str, Style]
-    """By the name of the kind of page: `report`, `index`."""
+    """By the name of the kind of page: `report`, `index`, `batch`."""
 
     def render(self, template: str, **values: Any) -> bytes:
         """A page as UTF-8. Raises Stopped where the theme's template is wrong."""
@@ -67,7 +68,7 @@ def load_theme(folder: Path | None) -> Theme:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    return Theme(environment, {"report": _style(folders, "report"), "index": _style(folders, "index")})
+    return Theme(environment, {kind: _style(folders, kind) for kind in _GENERATED})
 
 
 def default_folder() -> Path:
@@ -141,7 +142,7 @@ def _filters() -> str:
     )
 
 
-_GENERATED = {"report": _positions, "index": _filters}
+_GENERATED: dict[str, Callable[[], str]] = {"report": _positions, "index": _filters, "batch": str}
 
 
 def _finalize(value: Any) -> Any:

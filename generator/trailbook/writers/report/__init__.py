@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from markupsafe import Markup
 
-from trailbook.axis import fold, tallies
+from trailbook.axis import Axis, fold, tallies
 from trailbook.chat import Chat
 from trailbook.formats import Piece, Sheet
 from trailbook.rendering.clipping import BODY_LIMIT
@@ -12,74 +14,103 @@ from trailbook.themes import Theme, load_theme
 from trailbook.timeline import Timeline, make_timeline
 from trailbook.wording import duration
 from trailbook.writers.report.overview import agent_name, make_overview, subagent_sections
-from trailbook.writers.report.parts import Part, gather, share_out, turn_starts
+from trailbook.writers.report.parts import PART_BYTES, Part, gather, share_out, turn_starts
 from trailbook.writers.report.steps import Showing, step_view
 from trailbook.writers.report.track import cell_title, make_track, nearest_steps, place_on_axis
 from trailbook.writers.report.views import Cell, Neighbours, StepView
 
-__all__ = ["write_report"]
+__all__ = ["make_views", "policy", "report_addresses", "write_report"]
+
+
+@dataclass(slots=True, frozen=True)
+class Laid:
+    """A chat's steps as HTML, and the pages that they are shared out over."""
+
+    timeline: Timeline
+    axis: Axis
+    views: list[StepView]
+    html: list[Markup]
+    parts: list[Part]
 
 
 def write_report(chat: Chat, sheet: Sheet) -> list[Piece]:
-    """The pages of a (redacted) chat: `reports/<stem>.html`, and further parts where one page would exceed 3 MB."""
+    """The pages of a (redacted) chat: `reports/<stem>.html`, and further parts where one page would exceed 3 MB.
+
+    With `sheet.alone` it is one page, whatever its size. Raises Stopped where the theme is wrong.
+    """
     theme = load_theme(sheet.output.theme)
+    laid = _lay_out(chat, sheet)
+    return [
+        Piece(f"reports/{_file(sheet.stem, part.number)}", _page(chat, sheet, theme, laid, part)) for part in laid.parts
+    ]
+
+
+def report_addresses(chat: Chat, sheet: Sheet) -> list[str]:
+    """For each step of the chat the page and the place on it: `<stem>-2.html#s150`."""
+    parts = _lay_out(chat, sheet).parts
+    return [
+        f"{_file(sheet.stem, part.number)}#s{index + 1}" for part in parts for index in range(part.start, part.stop)
+    ]
+
+
+_last: list[tuple[Chat, Sheet, Laid]] = []
+
+
+def _lay_out(chat: Chat, sheet: Sheet) -> Laid:
+    """The chat laid out. The last one is kept: its pages and its row in the index are made one after the other."""
+    if _last and _last[0][0] is chat and _last[0][1] is sheet:
+        return _last[0][2]
     timeline = make_timeline(chat)
-    pages = _pages(chat, timeline, sheet, theme)
-    return [Piece(f"reports/{_file(sheet.stem, number)}", page) for number, page in enumerate(pages, 1)]
-
-
-def _pages(chat: Chat, timeline: Timeline, sheet: Sheet, theme: Theme) -> list[bytes]:
-    steps = timeline.steps
-    views = _views(chat, timeline, sheet)
-    step_html = _macro(theme)
+    axis = fold(timeline)
+    views = _views_on_axis(chat, timeline, axis, sheet)
+    step_html = _macro(load_theme(sheet.output.theme))
     html = [step_html(view, Neighbours(view.number - 1, view.number + 1)) for view in views]
-    parts = share_out([len(each.encode()) for each in html], turn_starts(steps))
-    return [_page(chat, timeline, sheet, theme, views, html, parts, part) for part in parts]
+    limit = None if sheet.alone else PART_BYTES
+    laid = Laid(
+        timeline,
+        axis,
+        views,
+        html,
+        share_out([len(each.encode()) for each in html], turn_starts(timeline.steps), limit),
+    )
+    _last[:] = [(chat, sheet, laid)]
+    return laid
 
 
-def _views(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[StepView]:
+def make_views(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[StepView]:
+    """Every step as the templates show it, without its place on an axis."""
     showing = Showing(
-        zone=sheet.output.zone,
         agent=agent_name(chat),
         limit=None if sheet.output.full else BODY_LIMIT,
         images=sheet.output.images,
-        chats=subagent_sections(chat, sheet.subagents, sheet),
-        started=timeline.started,
+        chats=subagent_sections(chat, sheet),
         subagent=sheet.parent is not None,
     )
-    axis = fold(timeline)
-    views: list[StepView] = []
-    for index, (step, words) in enumerate(zip(timeline.steps, tallies(timeline), strict=True)):
-        view = step_view(step, index + 1, showing)
+    return [step_view(step, number, showing) for number, step in enumerate(timeline.steps, 1)]
+
+
+def _views_on_axis(chat: Chat, timeline: Timeline, axis: Axis, sheet: Sheet) -> list[StepView]:
+    views = make_views(chat, timeline, sheet)
+    for index, (view, words) in enumerate(zip(views, tallies(timeline), strict=True)):
         view.tally = words
         view.coarse, view.fine = place_on_axis(axis.positions[index])
         view.gap = f"{duration(axis.breaks[index])} pause" if index in axis.breaks else ""
-        views.append(view)
     return views
 
 
-def _page(
-    chat: Chat,
-    timeline: Timeline,
-    sheet: Sheet,
-    theme: Theme,
-    views: list[StepView],
-    html: list[Markup],
-    parts: list[Part],
-    part: Part,
-) -> bytes:
-    axis = fold(timeline)
+def _page(chat: Chat, sheet: Sheet, theme: Theme, laid: Laid, part: Part) -> bytes:
+    timeline, views, parts = laid.timeline, laid.views, laid.parts
     part_of = {index + 1: each.number for each in parts for index in range(each.start, each.stop)}
 
     def address(number: int) -> str:
         page = "" if part_of.get(number) == part.number else _file(sheet.stem, part_of[number])
         return f"{page}#s{number}"
 
-    shown = list(html)
+    shown = list(laid.html)
     step_html = _macro(theme)
     for index in {part.start, part.stop - 1} if part.stop > part.start else set():
         shown[index] = step_html(views[index], _neighbours(index + 1, part, len(views), address))
-    track = make_track(timeline, axis)
+    track = make_track(timeline, laid.axis)
     agent = agent_name(chat)
     track.cells = [
         Cell(
@@ -87,7 +118,7 @@ def _page(
             None if part.start <= index < part.stop else address(index + 1),
             cell_title(timeline.steps[index], index + 1, len(views), agent),
         )
-        for index in (nearest_steps(axis) if views else ())
+        for index in (nearest_steps(laid.axis) if views else ())
     ]
     style = theme.styles["report"]
     return theme.render(
@@ -107,7 +138,8 @@ def _page(
         total=len(views),
         first_address=address(1) if views else "",
         last_address=address(len(views)) if views else "",
-        note=f"../notes/{sheet.stem}.md" if "markdown" in sheet.output.formats else "",
+        note=f"../notes/{sheet.stem}.md" if "markdown" in sheet.output.formats and not sheet.alone else "",
+        index="" if sheet.alone else "../index.html",
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from shlex import quote
+from shlex import join
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -94,8 +95,8 @@ def make_overview(chat: Chat, timeline: Timeline, sheet: Sheet, address: Address
         lists=[listing for listing in (_failed(timeline, address), _files(timeline, address), _lost(chat)) if listing],
         sections=_sections(chat, limit),
         facts=_facts(chat, timeline, sheet),
-        reopen=" ".join(quote(word) for word in chat.reopen),
-        parent=f"{sheet.parent}.html" if sheet.parent else None,
+        reopen=join(chat.reopen),
+        parent=f"{quote(sheet.parent)}.html" if sheet.parent and not sheet.alone else None,
     )
 
 
@@ -138,15 +139,18 @@ def figures(timeline: Timeline, subagents: int) -> list[Fact]:
     return found
 
 
-def subagent_sections(chat: Chat, stems: Mapping[str, str], sheet: Sheet) -> dict[str, Section]:
+def subagent_sections(chat: Chat, sheet: Sheet) -> dict[str, Section]:
     """For each subagent, by its chat's id, what is said of it where it was started, with the link to its page."""
-    return {subagent.id: _subagent_section(subagent, stems.get(subagent.id), sheet) for subagent in chat.subagents}
+    return {
+        subagent.id: _subagent_section(subagent, None if sheet.alone else sheet.subagents.get(subagent.id))
+        for subagent in chat.subagents
+    }
 
 
-def _subagent_section(subagent: Chat, stem: str | None, sheet: Sheet) -> Section:
+def _subagent_section(subagent: Chat, stem: str | None) -> Section:
     timeline = make_timeline(subagent)
     title = escape(timeline.title, prose=True)
-    link = f'<a href="{escape(stem)}.html"><bdi>{title}</bdi></a>' if stem else f"<bdi>{title}</bdi>"
+    link = f'<a href="{quote(stem)}.html"><bdi>{title}</bdi></a>' if stem else f"<bdi>{title}</bdi>"
     told = " · ".join(f"{fact.name}: {fact.value}" for fact in figures(timeline, len(subagent.subagents)))
     last = next((step.title for step in reversed(timeline.steps) if step.kind == "said"), "")
     words = f'<p dir="auto">{escape(last, prose=True)}</p>' if last else ""

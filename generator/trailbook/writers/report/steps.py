@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import tzinfo
 
 from markupsafe import Markup
 
@@ -48,14 +47,12 @@ _NUMBERED = re.compile(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
 class Showing:
     """What every step of a report is shown with."""
 
-    zone: tzinfo
     agent: str
     limit: int | None
     """Characters of one body; None for all of them."""
     images: bool
     chats: Mapping[str, Section] = field(default_factory=dict)
     """For each subagent, by its chat's id, what is said of it where it was started."""
-    started: int | None = None
     subagent: bool = False
     """Whether the chat was started by another agent, who then asks instead of a person."""
 
