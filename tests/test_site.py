@@ -18,10 +18,9 @@ import pytest
 import plain_reader
 from trailbook import failures, formats, json_text, manifest, pool, saving, site, stores
 from trailbook.chat import JSON, Chat
-from trailbook.exporting import NOTHING_IN_IT
 from trailbook.failures import Stopped
 from trailbook.filters import Wanted
-from trailbook.formats import Format, Output, Piece, Sheet
+from trailbook.formats import NOTHING_IN_IT, Format, Output, Piece, Sheet
 
 
 def page(chat: Chat, sheet: Sheet) -> list[Piece]:

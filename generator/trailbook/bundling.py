@@ -10,10 +10,10 @@ from pathlib import Path
 
 from trailbook import denied, failures, names, saving
 from trailbook.chat import Chat, with_subagents
-from trailbook.exporting import NOTHING_IN_IT, unsafe
+from trailbook.exporting import unsafe
 from trailbook.failures import Stopped
 from trailbook.filters import left_out_when_read
-from trailbook.formats import FORMATS, Output, Piece, Sheet
+from trailbook.formats import FORMATS, NOTHING_IN_IT, Output, Piece, Sheet
 from trailbook.readers import Found, Unreadable, reader
 from trailbook.redaction import Removed, redact_all, secrets_of
 from trailbook.timeline import make_timeline, title_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,8 +55,12 @@ def check(file: Path, against: Path) -> Iterator[Checked]:
 
     Raises failures.Stopped where one of the two holds no chat, readers.Unreadable, second_reading.Changed, OSError.
     """
-    written = [count(found) for found in _chats(file)]
-    logs = [count(found) for found in _chats(against)]
+    yield from check_chats(_chats(file), [count(found) for found in _chats(against)])
+
+
+def check_chats(chats: Iterable[Found], logs: Sequence[Counted]) -> Iterator[Checked]:
+    """As `check`, for chats that are found already and logs that are counted. Raises what `check` raises."""
+    written = [count(found) for found in chats]
     left = list(logs)
     for chat in written:
         log = _made_of(chat, left, alone=len(written) == len(logs) == 1)

@@ -6,32 +6,17 @@ on any executor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from hashlib import sha256
-from pathlib import Path
 
-from trailbook import formats, names, zones
+from trailbook import formats, names
 from trailbook.chat import JSON, Chat, Diagnostic, with_subagents
 from trailbook.filters import left_out_when_read
-from trailbook.formats import FORMATS, Output, Piece, Sheet
+from trailbook.formats import FORMATS, NOTHING_IN_IT, TRAJECTORIES, Given, Output, Piece, Sheet
 from trailbook.readers import Found, reader
 from trailbook.redaction import Removed, Secrets, redact, redact_text, secrets_of, verify
-from trailbook.stores import Skipped
 from trailbook.timeline import make_timeline, title_of
-
-NOTHING_IN_IT = "having nothing in them"
-"""Why an empty chat is left out."""
-
-
-@dataclass(slots=True, frozen=True)
-class Given:
-    """The names that a chat's files have: those that were given before never change."""
-
-    digits: str = ""
-    stems: Mapping[str, str] = field(default_factory=dict)
-    """By the chat's id, and `id/subagent's id` for those below it."""
 
 
 @dataclass(slots=True)
@@ -49,6 +34,8 @@ class Exported:
     """Secrets that were still in a file, by kind; then there are no pieces."""
     steps: int = 0
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    trajectories: list[str] = field(default_factory=list)
+    """The names of the trajectory files among the pieces."""
     fidelity: list[str] = field(default_factory=list)
     """One line a file: what of the log stands in it."""
     lost: bool = False
@@ -70,12 +57,13 @@ def export_chat(found: Found, output: Output, given: Given | None = None) -> Exp
         exported.diagnostics += each.diagnostics
         for name in output.formats:
             if each is chat or FORMATS[name].each:
-                exported.pieces += FORMATS[name].write(each, sheet)
-        exported.rows.append(formats.row_of(each, sheet))
+                _add(exported, name, FORMATS[name].write(each, sheet))
+        if output.formats:
+            exported.rows.append(formats.row_of(each, sheet))
     if output.context is not None:
         exported.unsafe = unsafe(exported.pieces, secrets_of(output.context, removed))
     if exported.unsafe:
-        exported.pieces = []
+        exported.pieces, exported.trajectories = [], []
     return exported
 
 
@@ -94,25 +82,18 @@ def unsafe(pieces: Iterable[Piece], secrets: Secrets) -> dict[str, int]:
     return counts
 
 
-def identity(output: Output) -> JSON:
-    """What a chat's files depend on beside the chat itself."""
-    return {
-        "formats": list[JSON](output.formats),
-        "zone": zones.name_of(output.zone),
-        "redaction": output.context.content().hex() if output.context else None,
-        "theme": _digest_of_folder(output.theme) if output.theme else None,
-        "full": output.full,
-        "images": output.images,
-    }
-
-
-def skipped_rows(skipped: Iterable[Skipped], output: Output) -> list[JSON]:
-    """The files that are no chats, for the index: path, verdict and why, redacted as chats are."""
+def redacted(rows: Iterable[list[str]], output: Output) -> list[JSON]:
+    """Rows of texts, redacted as chats are."""
     context = output.context
-    return [
-        [redact_text(text, context) if context else text for text in (str(item.path), item.verdict, item.why)]
-        for item in skipped
-    ]
+    return [[redact_text(text, context) if context else text for text in row] for row in rows]
+
+
+def _add(exported: Exported, format_name: str, pieces: list[Piece]) -> None:
+    if not pieces:
+        exported.fidelity.append(f"There is no reply in the chat, so {format_name} has no place for it.")
+    elif format_name in TRAJECTORIES:
+        exported.trajectories.append(pieces[0].name)
+    exported.pieces += pieces
 
 
 def stems(chat: Chat, given: Given, zone: tzinfo) -> dict[str, str]:
@@ -146,11 +127,3 @@ def _sheets(chat: Chat, exported: Exported, output: Output) -> Iterator[tuple[Ch
     for one in each:
         below = {subagent.id: stem_of[id(subagent)] for subagent in one.subagents}
         yield one, Sheet(output, stem_of[id(one)], parent_of.get(id(one)), below, exported.removed)
-
-
-def _digest_of_folder(folder: Path) -> str:
-    digest = sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(f"{path.relative_to(folder)}\n{path.stat().st_size}\n".encode("utf-8", "surrogateescape"))
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trailbook import zones
 from trailbook.chat import JSON, Chat
 from trailbook.filters import Wanted
-from trailbook.redaction import Context, Removed
 
 if TYPE_CHECKING:
+    from trailbook.redaction import Context, Removed
     from trailbook.writers.written import Written
+
+# A build that has nothing to do loads this module: redaction and the writers are loaded when they are used.
+
+NOTHING_IN_IT = "having nothing in them"
+"""Why an empty chat is left out."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -34,6 +41,32 @@ class Output:
     """Long bodies whole instead of head and tail."""
     images: bool = False
 
+    def identity(self) -> JSON:
+        """What a chat's files depend on beside the chat itself; for a keyed digest only, since it holds secrets."""
+        return {
+            "formats": list[JSON](self.formats),
+            "zone": zones.name_of(self.zone),
+            "redaction": self.context.content().hex() if self.context else None,
+            "theme": _digest_of_folder(self.theme) if self.theme else None,
+            "full": self.full,
+            "images": self.images,
+        }
+
+
+@dataclass(slots=True, frozen=True)
+class Given:
+    """The names that a chat's files have: those that were given before never change."""
+
+    digits: str = ""
+    stems: Mapping[str, str] = field(default_factory=dict)
+    """By the chat's id, and `id/subagent's id` for those below it."""
+
+
+def _nothing() -> Removed:
+    from trailbook.redaction import Removed
+
+    return Removed()
+
 
 @dataclass(slots=True, frozen=True)
 class Sheet:
@@ -46,7 +79,7 @@ class Sheet:
     """The stem of the chat that handed its work to this one."""
     subagents: Mapping[str, str] = field(default_factory=dict)
     """The stems of the chats that this one handed work to, by their ids."""
-    removed: Removed = field(default_factory=Removed)
+    removed: Removed = field(default_factory=_nothing)
     """What was taken out of the chat and its subagents."""
     alone: bool = False
     """Whether the file is exported by itself: one page whatever its size, with nothing beside it to link to."""
@@ -105,6 +138,8 @@ def _trajectory(module: str, ending: str, ending_of_many: str) -> Format:
     def write(chats: list[Chat], sheet: Sheet, folder: str, ending: str) -> list[Piece]:
         writer = import_module(f"trailbook.writers.{module}")
         written: Written = getattr(writer, f"write_{module}")(chats, images=sheet.output.images)
+        if not written.data:
+            return []
         beside = [Piece(f"{folder}{path}", data) for path, data in written.sidecars.items()]
         return [Piece(f"{folder}{sheet.stem}{ending}", written.data), *beside]
 
@@ -131,6 +166,15 @@ FORMATS = {
     "trajectory-v1": _trajectory("trajectory_v1", ".jsonl", ".jsonl"),
 }
 """Each format by its name on the command line."""
+
+
+def _digest_of_folder(folder: Path) -> str:
+    digest = sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(folder)}\n{path.stat().st_size}\n".encode("utf-8", "surrogateescape"))
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
 
 TRAJECTORIES = tuple(name for name, format_ in FORMATS.items() if not format_.each)
 

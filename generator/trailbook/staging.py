@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trailbook import saving
-from trailbook.exporting import Exported, Given, export_chat
 from trailbook.failures import Stopped
-from trailbook.formats import Output, Piece
+from trailbook.formats import Given, Output, Piece
 from trailbook.manifest import Written
 from trailbook.readers import Found, Unreadable
+
+if TYPE_CHECKING:
+    from trailbook.exporting import Exported
 
 
 @dataclass(slots=True, frozen=True)
@@ -46,6 +49,8 @@ class Failed:
 
 def stage(order: Order) -> Staged | Failed:
     """Make one chat. What goes wrong with the chat comes back as Failed; trouble with the disk raises Stopped."""
+    from trailbook.exporting import export_chat
+
     found = order.found
     try:
         exported = export_chat(found, order.output, order.given)
@@ -63,8 +68,20 @@ def stage(order: Order) -> Staged | Failed:
     staged = Staged(found, exported, order.folder)
     if order.folder is not None:
         staged.files = {piece.name: lay(order.folder, piece) for piece in exported.pieces}
+        _recount(staged, order.folder)
     exported.pieces = []
     return staged
+
+
+def _recount(staged: Staged, folder: Path) -> None:
+    """Compare the trajectories with the log; sidecars are read with the file that they lie beside."""
+    files = [folder / name for name in staged.exported.trajectories]
+    if files:
+        from trailbook.recounting import recount
+
+        recounted = recount(files, [staged.found])
+        staged.exported.fidelity += recounted.lines
+        staged.exported.lost = recounted.lost
 
 
 def lay(folder: Path, piece: Piece) -> Written:

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from trailbook import __version__, exporting, failures, formats, manifest, names, pool
+from trailbook import __version__, failures, formats, manifest, names, pool
 from trailbook.chat import JSON
-from trailbook.exporting import NOTHING_IN_IT, Given
-from trailbook.formats import Output
+from trailbook.formats import NOTHING_IN_IT, Given, Output
 from trailbook.manifest import INDEX, Entry, Manifest
 from trailbook.placing import place_files, remove_files
 from trailbook.readers import Found
@@ -167,7 +166,7 @@ class Update:
     @cached_property
     def _keys(self) -> dict[tuple[str, str], str]:
         """What each chosen chat's files are made of."""
-        made_with = exporting.identity(self.plan.output)
+        made_with = self.plan.output.identity()
         return {
             source_of(found): manifest.key(
                 self._secret, __version__, made_with, found.reader, found.id, found.fingerprint
@@ -246,13 +245,16 @@ class Update:
         for chat in sorted(self.held.entries):
             entry = self.held.entries[chat]
             rows += [{**row, "gone": True} if entry.gone and isinstance(row, dict) else row for row in entry.rows]
-        skipped = exporting.skipped_rows(self.plan.survey.skipped, self.plan.output)
-        key = manifest.key(self._secret, __version__, exporting.identity(self.plan.output), rows, skipped)
+        skipped = [[str(item.path), item.verdict, item.why] for item in self.plan.survey.skipped]
+        parts = [self.plan.output.identity(), rows, *(list[JSON](item) for item in skipped)]
+        key = manifest.key(self._secret, __version__, *parts)
         entry = Entry(INDEX, key)
         before = self.held.entries.get(INDEX)
         if before is None or before.key != key or manifest.stale(self.held.folder, before):
+            from trailbook.exporting import redacted
+
             folder = self.private / "index"
-            for piece in formats.write_index(rows, skipped, self.plan.output):
+            for piece in formats.write_index(rows, redacted(skipped, self.plan.output), self.plan.output):
                 entry.files[piece.name] = lay(folder, piece)
             self.built.kept += place_files(self.held, entry, folder)
         else:

@@ -66,7 +66,7 @@ def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, **o
     if not built.confirmed:
         raise Stopped("Nothing was written.", NOT_CONFIRMED)
     if not asked:
-        if not quiet:
+        if built.made and not quiet:
             shared.say(summary.lines_of_preview(built, redacted=redacted))
         shared.say(summary.lines_of_troubles(built), err=True)
     if not quiet:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import add
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trailbook.cli.account import line_of_left_out
-from trailbook.redaction import Removed
 from trailbook.terminal import line
 from trailbook.updating import Built
 from trailbook.wording import counted
+
+if TYPE_CHECKING:
+    from trailbook.redaction import Removed
 
 _MOST_NAMED = 20
 
@@ -18,7 +23,9 @@ def lines_of_preview(built: Built, *, redacted: bool) -> Iterator[str]:
     """How many chats and steps there are, and what comes out, with places as they read afterwards."""
     steps = sum(staged.exported.steps for staged in built.made)
     yield f"{counted(len(built.made), 'chat')}, {counted(steps, 'step')}."
-    removed = sum((staged.exported.removed for staged in built.made), Removed())
+    if not built.made:
+        return
+    removed = reduce(add, [staged.exported.removed for staged in built.made])
     yield from lines_of_removed(removed, redacted=redacted)
 
 
@@ -41,14 +48,10 @@ def lines_of_troubles(built: Built) -> Iterator[str]:
     for found, kinds in built.unsafe:
         what = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         yield line(f"Not written: secrets were still in what {found.path} would have become ({what}).")
-    lost = [staged for staged in built.made if staged.exported.lost]
-    yield from _some(
-        [
-            line(f"Work was lost from {staged.found.path}: {text}")
-            for staged in lost
-            for text in staged.exported.fidelity
-        ]
-    )
+    for staged in built.made:
+        if staged.exported.lost:
+            yield line(f"Work was lost from {staged.found.path}:")
+            yield from _some([f"  {line(text)}" for text in staged.exported.fidelity])
 
 
 def lines_of_result(built: Built, folder: Path) -> Iterator[str]:

@@ -1,0 +1,67 @@
+"""Each trajectory file is counted again from its bytes and compared with the log, before it is put in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trailbook.checking import Counted, check_chats, count
+from trailbook.readers import HEAD_BYTES, Found, Unreadable, reader
+from trailbook.second_reading import Changed
+from trailbook.stores import survey
+
+
+@dataclass(slots=True)
+class Recounted:
+    """What came of comparing files with their logs."""
+
+    lines: list[str] = field(default_factory=list)
+    """One a file: what of the log stands in it; and one for each thing that does not."""
+    lost: bool = False
+    """Whether a file lacks something that its format carries."""
+
+
+def recount(files: Iterable[Path], logs: Sequence[Found]) -> Recounted:
+    """Compare written files with the logs that they were made of."""
+    result = Recounted()
+    try:
+        counted = [count(found) for found in logs]
+        for path in files:
+            _compare(path, counted, result)
+    except (Changed, Unreadable, OSError) as error:
+        _trouble(str(error), logs, result)
+    if result.lost and any(_has_changed(found) for found in logs):
+        result.lines.append("The log went on while it was read; the next run makes the file again.")
+        result.lost = False
+    return result
+
+
+def _compare(path: Path, logs: Sequence[Counted], result: Recounted) -> None:
+    written = survey([path])
+    if not written.chats:
+        result.lines.append(f"{path.name}: no chat can be read back from it.")
+        result.lost = True
+    for checked in check_chats(written.chats, logs):
+        if checked.comparison is None:
+            result.lines.append(f"{path.name}: {checked.written.id} is no chat of the log.")
+            result.lost = True
+            continue
+        result.lines.append(f"{path.name}: {checked.comparison.sentence()}")
+        result.lines += [f"  {loss.text}" for loss in checked.comparison.losses]
+        result.lost = result.lost or not checked.comparison.complete
+
+
+def _trouble(why: str, logs: Sequence[Found], result: Recounted) -> None:
+    result.lines.append(f"The files could not be compared with the log: {why}")
+    result.lost = not any(_has_changed(found) for found in logs)
+
+
+def _has_changed(found: Found) -> bool:
+    """Whether a log is no longer as it was found."""
+    try:
+        with found.path.open("rb") as stream:
+            again = reader(found.reader).find(found.path, stream.read(HEAD_BYTES))
+    except (Unreadable, OSError):
+        return True
+    return not isinstance(again, list) or found.fingerprint not in {chat.fingerprint for chat in again}
