@@ -424,8 +424,6 @@ def test_a_title_in_a_file_name_is_cleaned(title: str, cleaned: str) -> None:
 
 
 def test_an_exported_file_is_named_for_agent_title_and_day() -> None:
-    assert (
-        names.export_name("Conch", "Fix: the test", "2026-10-08", ".html") == "Conch – Fix the test – 2026-10-08.html"
-    )
-    assert names.export_name("Conch chats", None, "2026-10-08", ".md") == "Conch chats – 2026-10-08.md"
-    assert names.export_name("Conch", "", "2026-10-08", ".md") == "Conch – Chat – 2026-10-08.md"
+    assert names.export_name("Conch", "Fix: the test", "2026-10-08") == "Conch – Fix the test – 2026-10-08"
+    assert names.export_name("Conch chats", None, "2026-10-08") == "Conch chats – 2026-10-08"
+    assert names.export_name("Conch", "", "2026-10-08") == "Conch – Chat – 2026-10-08"

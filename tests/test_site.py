@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 import plain_reader
-from trailbook import failures, formats, json_text, manifest, pool, saving, site, stores
-from trailbook.chat import JSON, Chat
+from trailbook import failures, fidelity, formats, json_text, manifest, pool, saving, site, staging, stores
+from trailbook.chat import JSON, Asked, Chat
+from trailbook.exporting import export_chat
 from trailbook.failures import Stopped
 from trailbook.filters import Wanted
 from trailbook.formats import NOTHING_IN_IT, Format, Output, Piece, Sheet
+from trailbook.readers import Found
+from trailbook.redaction import load_context
 
 
 def page(chat: Chat, sheet: Sheet) -> list[Piece]:
@@ -437,6 +443,72 @@ def test_a_preview_writes_nothing(logs: Path, tmp_path: Path) -> None:
     built = site.preview(plan(logs, tmp_path / "site"))
     assert [staged.exported.steps for staged in built.made] == [1, 2], "the newest first"
     assert {path.name for path in tmp_path.iterdir()} == {"logs"}
+
+
+def test_any_executor_does_the_work(logs: Path, tmp_path: Path) -> None:
+    plain_reader.write(logs / "c.log", "#plain c", "! broken")
+    with ThreadPoolExecutor(2) as executor:
+        built = site.build(plan(logs, tmp_path / "site"), executor=executor)
+    assert (built.written, [found.id for found, _why in built.failed]) == (2, ["c"])
+    site.build(plan(logs, tmp_path / "clean"))
+    assert contents(tmp_path / "site") == contents(tmp_path / "clean")
+
+
+def test_what_a_worker_is_given_and_gives_can_be_sent(logs: Path) -> None:
+    survey = stores.survey([logs])
+    output = Output(zone=ZoneInfo("Europe/Berlin"), context=load_context(secret_files=[], environment={}))
+    order = pickle.loads(pickle.dumps(staging.Order(survey.chats[0], output)))
+    assert order == staging.Order(survey.chats[0], output)
+    exported = export_chat(order.found, order.output)
+    again = pickle.loads(pickle.dumps(exported))
+    assert again == exported
+    assert [piece.name for piece in exported.pieces] == [piece.name for piece in export_chat(*_given(survey)).pieces]
+
+
+def _given(survey: stores.Survey) -> tuple[Found, Output]:
+    return survey.chats[0], Output(zone=ZoneInfo("Europe/Berlin"))
+
+
+# --- trajectories are counted again
+
+
+def copy_of(chat: Chat, sheet: Sheet) -> list[Piece]:
+    """A trajectory in the plain format; a chat named so loses its last words in it."""
+    lines = [f"#plain {chat.id}"]
+    lines += [f"{'>' if isinstance(event, Asked) else '<'} {event.text}" for event in chat.events]  # type: ignore[union-attr]
+    if chat.title == "Lossy":
+        lines.pop()
+    return [Piece(f"trajectories/{sheet.stem}.log", "\n".join(lines).encode())]
+
+
+@pytest.fixture
+def _copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(formats.FORMATS, "copy", Format(copy_of, bundle, each=False))
+    monkeypatch.setattr("trailbook.exporting.TRAJECTORIES", ("copy",))
+    monkeypatch.setitem(fidelity.NOT_CARRIED, "plain", frozenset())
+
+
+@pytest.mark.usefixtures("_copies")
+def test_a_trajectory_that_lost_work_is_said_and_is_status_5(logs: Path, tmp_path: Path) -> None:
+    output = Output(formats=("copy",))
+    built = site.build(plan(logs, tmp_path / "site", output=output))
+    assert built.status == failures.DONE
+    assert [len(staged.exported.fidelity) for staged in built.made] == [1, 1]
+    plain_reader.write(logs / "c.log", "#plain c Lossy", "> One", "< Two")
+    built = site.build(plan(logs, tmp_path / "site", output=output))
+    assert built.status == failures.WORK_LOST
+    (lossy,) = built.made
+    assert "lost or changed: 1 answer" in lossy.exported.fidelity[0]
+
+
+@pytest.mark.usefixtures("_copies")
+def test_a_log_that_grew_meanwhile_is_no_loss(logs: Path, tmp_path: Path) -> None:
+    given = plan(logs, tmp_path / "site", output=Output(formats=("copy",)))
+    plain_reader.write(logs / "a.log", "#plain a Lossy", "@ 2026-10-08T09:00", "> Please fix it", "< Done", "< More")
+    given = replace(given, chosen=[replace(chat, title="Lossy") for chat in given.chosen if chat.id == "a"])
+    built = site.build(given)
+    assert built.status == failures.DONE
+    assert "The log went on while it was read" in built.made[0].exported.fidelity[0]
 
 
 # --- faults

@@ -13,9 +13,11 @@ from trailbook.chat import Chat, with_subagents
 from trailbook.exporting import unsafe
 from trailbook.failures import Stopped
 from trailbook.filters import left_out_when_read
-from trailbook.formats import FORMATS, NOTHING_IN_IT, Output, Piece, Sheet
+from trailbook.formats import FORMATS, NOTHING_IN_IT, TRAJECTORIES, Output, Piece, Sheet
 from trailbook.readers import Found, Unreadable, reader
+from trailbook.recounting import Recounted, recount
 from trailbook.redaction import Removed, redact_all, secrets_of
+from trailbook.staging import lay
 from trailbook.timeline import make_timeline, title_of
 
 MOST = 500
@@ -28,7 +30,9 @@ class Bundle:
 
     pieces: list[Piece] = field(default_factory=list)
     """The file, and what belongs beside it."""
-    chats: int = 0
+    format: str = ""
+    sources: list[Found] = field(default_factory=list)
+    """The chats in it."""
     steps: int = 0
     more: int = 0
     """How many chats, older ones, there are beyond `MOST`; of these it is not known what is in them."""
@@ -43,7 +47,7 @@ class Bundle:
         """The exit status."""
         if self.unsafe:
             return failures.NOT_VERIFIED
-        if not self.chats:
+        if not self.sources:
             return failures.NOTHING
         return failures.SOME_FAILED if self.failed else failures.DONE
 
@@ -53,13 +57,12 @@ def bundle(chosen: Sequence[Found], format_name: str, output: Output, folder: Pa
 
     `alone` says that a person named one chat; the file is then named for it. `folder` is where it will be saved.
     """
-    made = Bundle()
+    made = Bundle(format=format_name)
     chats = _read(chosen, output, made)
     if not chats:
         return made
     if output.context is not None:
         chats, made.removed = redact_all(chats, output.context)
-    made.chats = len(chats)
     made.steps = sum(len(make_timeline(each).steps) for chat in chats for each in with_subagents(chat))
     format_ = FORMATS[format_name]
     stem = _stem(chats, output, alone=alone)
@@ -84,20 +87,24 @@ def refuse(folder: Path) -> Path:
     return real
 
 
-def save(made: Bundle, folder: Path) -> Path:
-    """Put the file into `folder` under its name, or one with a number; returns its path. Raises Stopped."""
+def save(made: Bundle, folder: Path) -> tuple[Path, Recounted]:
+    """Put the file into `folder` under its name, or one with a number; returns its path, and what of the logs it holds.
+
+    Raises Stopped.
+    """
     real = refuse(folder)
     file, *beside = made.pieces
     with saving.staging(real) as private:
-        for number, piece in enumerate(made.pieces):
-            saving.write_new(private / str(number), piece.data)
+        for piece in made.pieces:
+            lay(private, piece)
+        recounted = recount([private / file.name], made.sources) if made.format in TRAJECTORIES else Recounted()
         if not beside:
-            return saving.place_numbered(private / "0", real, file.name)
-        for number, piece in (*enumerate(beside, 1), (0, file)):
+            return saving.place_numbered(private / file.name, real, file.name), recounted
+        for piece in (*beside, file):
             saving.make_folder((real / piece.name).parent)
-            if not saving.place_new(private / str(number), real / piece.name):
+            if not saving.place_new(private / piece.name, real / piece.name):
                 raise Stopped(f"{real / piece.name} appeared while it was written. Run it again.")
-    return real / file.name
+    return real / file.name, recounted
 
 
 def default_folder() -> Path:
@@ -131,4 +138,5 @@ def _read(chosen: Sequence[Found], output: Output, made: Bundle) -> list[Chat]:
             made.left_out[why] += 1
         else:
             chats.append(chat)
+            made.sources.append(found)
     return chats[::-1]

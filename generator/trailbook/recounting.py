@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trailbook.checking import Counted, check_chats, count
+from trailbook.fidelity import Comparison
 from trailbook.readers import HEAD_BYTES, Found, Unreadable, reader
 from trailbook.second_reading import Changed
 from trailbook.stores import survey
@@ -30,9 +31,10 @@ def recount(files: Iterable[Path], logs: Sequence[Found]) -> Recounted:
         for path in files:
             _compare(path, counted, result)
     except (Changed, Unreadable, OSError) as error:
-        _trouble(str(error), logs, result)
+        result.lines.append(f"The files could not be compared with the log: {error}")
+        result.lost = True
     if result.lost and any(_has_changed(found) for found in logs):
-        result.lines.append("The log went on while it was read; the next run makes the file again.")
+        result.lines = ["The log went on while it was read, so what was written of it could not be compared with it."]
         result.lost = False
     return result
 
@@ -42,19 +44,29 @@ def _compare(path: Path, logs: Sequence[Counted], result: Recounted) -> None:
     if not written.chats:
         result.lines.append(f"{path.name}: no chat can be read back from it.")
         result.lost = True
+        return
+    compared: list[Comparison] = []
     for checked in check_chats(written.chats, logs):
         if checked.comparison is None:
             result.lines.append(f"{path.name}: {checked.written.id} is no chat of the log.")
             result.lost = True
-            continue
-        result.lines.append(f"{path.name}: {checked.comparison.sentence()}")
-        result.lines += [f"  {loss.text}" for loss in checked.comparison.losses]
-        result.lost = result.lost or not checked.comparison.complete
+        else:
+            compared.append(checked.comparison)
+    whole = _together(compared, written.chats[0].reader)
+    result.lines.append(f"{path.name}: {whole.sentence()}")
+    result.lines += [loss.text for loss in whole.losses]
+    result.lost = result.lost or not whole.complete
 
 
-def _trouble(why: str, logs: Sequence[Found], result: Recounted) -> None:
-    result.lines.append(f"The files could not be compared with the log: {why}")
-    result.lost = not any(_has_changed(found) for found in logs)
+def _together(compared: Iterable[Comparison], format_name: str) -> Comparison:
+    whole = Comparison(format_name)
+    for comparison in compared:
+        whole.expected += comparison.expected
+        whole.found += comparison.found
+        whole.not_carried += comparison.not_carried
+        whole.redacted += comparison.redacted
+        whole.losses += comparison.losses
+    return whole
 
 
 def _has_changed(found: Found) -> bool:

@@ -31,7 +31,7 @@ def command(file: Path, against: Path) -> int:
             click.echo(line(f"{checked.written.id}: {checked.comparison.sentence()}"))
             for loss in checked.comparison.losses:
                 where = f" ({loss.place.file}, {loss.place.unit} {loss.place.number})" if loss.place else ""
-                click.echo(line(f"  {loss.text}{where}"))
+                click.echo("  " + line(f"{loss.text}{where}"))
             status = status if checked.comparison.complete else WORK_LOST
     except (Unreadable, OSError) as error:
         raise Stopped(str(error), NOTHING) from None

@@ -35,7 +35,8 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
     the newest 500. The file is named for the agent, the title and the day; one that is there is never replaced.
     """
     from trailbook import bundling
-    from trailbook.failures import NOT_CONFIRMED, NOTHING, Stopped
+    from trailbook.failures import NOT_CONFIRMED, NOTHING, WORK_LOST, Stopped
+    from trailbook.terminal import line
 
     chosen = shared.choose(chats, options)
     folder = out or bundling.default_folder()
@@ -45,7 +46,7 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
     output = shared.output_of(chosen, options, (format_name,))
     made = bundling.bundle(chosen.chats, format_name, output, folder, alone=len(chats) == 1 and len(chosen.chats) == 1)
     shared.say(made.failed, err=True)
-    if not made.chats:
+    if not made.sources:
         shared.say(_left_out(made), err=True)
         raise Stopped("No chat is left to save. Try other chats, or other options.", NOTHING)
     if not quiet:
@@ -57,8 +58,11 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
         raise Stopped("Nothing was saved: there is no terminal to ask on. Add --yes to save.", NOT_CONFIRMED)
     if not yes and not click.confirm("Save it?", default=True):
         raise Stopped("Nothing was saved.", NOT_CONFIRMED)
-    click.echo(f"Saved as {bundling.save(made, folder)}")
-    return made.status
+    path, recounted = bundling.save(made, folder)
+    click.echo(line(f"Saved as {path}"))
+    if recounted.lost or not quiet:
+        shared.say(map(line, recounted.lines), err=recounted.lost)
+    return WORK_LOST if recounted.lost else made.status
 
 
 def _preview(made: Bundle, folder: Path, *, redacted: bool) -> Iterator[str]:
@@ -67,7 +71,7 @@ def _preview(made: Bundle, folder: Path, *, redacted: bool) -> Iterator[str]:
     from trailbook.terminal import line
     from trailbook.wording import counted, size
 
-    yield f"{counted(made.chats, 'chat')}, {counted(made.steps, 'step')}."
+    yield f"{counted(len(made.sources), 'chat')}, {counted(made.steps, 'step')}."
     yield from _left_out(made)
     if made.more:
         yield f"The newest {MOST:,} only; {made.more:,} older ones are not in it."

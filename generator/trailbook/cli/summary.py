@@ -51,7 +51,7 @@ def lines_of_troubles(built: Built) -> Iterator[str]:
     for staged in built.made:
         if staged.exported.lost:
             yield line(f"Work was lost from {staged.found.path}:")
-            yield from _some([f"  {line(text)}" for text in staged.exported.fidelity])
+            yield from _some(["  " + line(text) for text in staged.exported.fidelity])
 
 
 def lines_of_result(built: Built, folder: Path) -> Iterator[str]:
@@ -66,6 +66,9 @@ def lines_of_result(built: Built, folder: Path) -> Iterator[str]:
         if number:
             parts.append(f"{number:,} {words}")
     yield f"{', '.join(parts)}."
+    compared = [staged for staged in built.made if staged.exported.trajectories]
+    if compared and not any(staged.exported.lost for staged in compared):
+        yield f"The trajectories of {counted(len(compared), 'chat')} were counted again: nothing of the logs is lost."
     damaged = [staged for staged in built.made if any(each.lost for each in staged.exported.diagnostics)]
     if damaged:
         yield f"Something could not be read in {counted(len(damaged), 'chat')}; each report says what."
