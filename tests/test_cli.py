@@ -17,7 +17,7 @@ import pytest
 import plain_reader
 import test_site
 from conftest import EXAMPLES
-from trailbook import cli, formats, redaction
+from trailbook import cli, fidelity, formats, redaction
 from trailbook.cli import options
 from trailbook.terminal import line, plain
 
@@ -167,6 +167,32 @@ def test_show_wants_one_chat(home: Path, run: Run) -> None:
     assert (status, "There is no file or folder ./absent.jsonl" in err) == (1, True)
 
 
+@pytest.mark.parametrize("trouble", ["! unreadable", "! broken"])
+def test_a_log_that_cannot_be_read_is_said_by_every_command(home: Path, tmp_path: Path, run: Run, trouble: str) -> None:
+    log = plain_reader.write(home / "d.log", "#plain d", trouble)
+    said = {"! unreadable": "is scrambled from line 2 on", "! broken": "could not be made into a chat: ValueError"}
+    for command in (["show", log], ["export", log, "--out", tmp_path, "--yes"], ["build", log, "--out", "s", "--yes"]):
+        status, _out, err = run(*command)
+        assert (status, said[trouble] in err, "Traceback" in err) == (1, True, False), command
+    status, _out, err = run("export", log, home / ".plain", "--out", tmp_path, "--yes")
+    assert (status, said[trouble] in err) == (6, True)
+    assert next(tmp_path.glob("Plain Agent chats*")).read_text() == "Fix the test\nWrite notes\nMorning"
+
+
+def test_check_compares_a_file_with_its_log(home: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(fidelity.NOT_CARRIED, "plain", frozenset())
+    log = home / ".plain" / "logs" / "a.log"
+    good = plain_reader.write(home / "good.log", "#plain chat-aa", "> Please fix it", "< Done")
+    bad = plain_reader.write(home / "bad.log", "#plain chat-aa", "> Please fix it")
+    assert run("check", good, "--against", log) == (0, "chat-aa: 0 of 0 calls, 0 of 0 results\n", "")
+    status, out, _err = run("check", bad, "--against", log)
+    assert status == 5
+    assert "lost or changed: 1 answer" in out
+    assert "(a.log, line 5)" in out
+    assert run("check", good)[0] == 2
+    assert run("check", home / "absent", "--against", log)[0] == 1
+
+
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x1b[0m\x08\x9b2J\u202egnp\u2066\x00\x7f\u200b"
 
 
@@ -219,6 +245,17 @@ def test_build_needs_a_yes_where_there_is_no_terminal(home: Path, tmp_path: Path
     assert len(list((tmp_path / "site" / "reports").iterdir())) == 3
     status, out, _err = run("build", "--out", "site", "--yes")
     assert "0 chats written, 3 unchanged." in out
+
+
+def test_prune_removes_what_has_no_log(home: Path, run: Run) -> None:
+    run("build", "--out", "site", "--yes")
+    (home / ".plain" / "logs" / "a.log").unlink()
+    status, out, _err = run("build", "--out", "site", "--yes")
+    assert "2 unchanged, 1 kept although their log is gone (--prune removes them)." in out
+    status, out, _err = run("build", "--out", "site", "--yes", "--prune")
+    assert status == 0
+    assert "2 unchanged, 1 removed because their log is gone." in out
+    assert len(list(Path("site/reports").iterdir())) == 2
 
 
 def test_quiet_says_only_what_went_wrong(home: Path, run: Run) -> None:

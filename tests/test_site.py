@@ -397,6 +397,17 @@ def test_one_bad_log_costs_one_chat(logs: Path, tmp_path: Path) -> None:
     assert (again.unchanged, again.left_out) == (2, {NOTHING_IN_IT: 1})
 
 
+def test_a_chat_that_is_made_twice_since_another_died_is_written_once(logs: Path, tmp_path: Path) -> None:
+    order = staging.Order(stores.survey([logs]).chats[0], Output(), folder=tmp_path / "private")
+    first = staging.stage(order)
+    assert isinstance(first, staging.Staged)
+    (tmp_path / "private" / "reports" / "left-over.html").touch()
+    again = staging.stage(order)
+    assert isinstance(again, staging.Staged)
+    assert again.files == first.files
+    assert set(contents(tmp_path / "private")) == set(first.files)
+
+
 def test_a_log_that_goes_away_meanwhile_costs_one_chat(logs: Path, tmp_path: Path) -> None:
     given = plan(logs, tmp_path / "site")
     (logs / "a.log").unlink()

@@ -14,10 +14,10 @@ from trailbook.exporting import unsafe
 from trailbook.failures import Stopped
 from trailbook.filters import left_out_when_read
 from trailbook.formats import FORMATS, NOTHING_IN_IT, TRAJECTORIES, Output, Piece, Sheet
-from trailbook.readers import Found, Unreadable, reader
+from trailbook.readers import Found, reader
 from trailbook.recounting import Recounted, recount
 from trailbook.redaction import Removed, redact_all, secrets_of
-from trailbook.staging import lay
+from trailbook.staging import lay, reason
 from trailbook.timeline import make_timeline, title_of
 
 MOST = 500
@@ -130,8 +130,8 @@ def _read(chosen: Sequence[Found], output: Output, made: Bundle) -> list[Chat]:
             continue
         try:
             chat = reader(found.reader).read(found, output.zone)
-        except (Unreadable, OSError) as error:
-            made.failed.append(str(error))
+        except Exception as error:
+            made.failed.append(reason(error, found))
             continue
         why = left_out_when_read(chat, output.wanted) or (None if chat.events else NOTHING_IN_IT)
         if why is not None:

@@ -103,6 +103,11 @@ def staging(folder: Path) -> Iterator[Path]:
         yield private
 
 
+def clear(folder: Path) -> None:
+    """Remove what a worker that died has left in its part of the staging folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def _sweep(folder: Path) -> None:
     for left in folder.glob(f"{STAGING}*"):
         with contextlib.suppress(OSError, Busy):

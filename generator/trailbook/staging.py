@@ -56,21 +56,26 @@ def stage(order: Order) -> Staged | Failed:
         exported = export_chat(found, order.output, order.given)
     except Stopped:
         raise  # a theme that is wrong, say, is wrong for every chat
-    except Unreadable as error:
-        return Failed(str(error))
-    except OSError as error:
-        return Failed(f"{found.path} could not be read ({(error.strerror or type(error).__name__).lower()}).")
-    except MemoryError:
-        return Failed(f"There is not enough memory to read {found.path}.")
     except Exception as error:
-        # Whatever a log makes a reader or writer trip over costs that chat, not the others.
-        return Failed(f"{found.path} could not be made into a chat: {type(error).__name__}: {error}.")
+        return Failed(reason(error, found))
     staged = Staged(found, exported, order.folder)
     if order.folder is not None:
+        saving.clear(order.folder)
         staged.files = {piece.name: lay(order.folder, piece) for piece in exported.pieces}
         _recount(staged, order.folder)
     exported.pieces = []
     return staged
+
+
+def reason(error: Exception, found: Found) -> str:
+    """Why nothing came of a chat, in a sentence. Whatever a log makes a reader or writer trip over costs that chat."""
+    if isinstance(error, Unreadable):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{found.path} could not be read ({(error.strerror or type(error).__name__).lower()})."
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory to read {found.path}."
+    return f"{found.path} could not be made into a chat: {type(error).__name__}: {error}."
 
 
 def _recount(staged: Staged, folder: Path) -> None:

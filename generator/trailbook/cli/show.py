@@ -30,10 +30,18 @@ def command(chat: str, as_json: bool, **options: Any) -> None:
     """
     from trailbook.cli.options import choose, only_chat, output_of
     from trailbook.exporting import read_redacted
+    from trailbook.failures import Stopped
+    from trailbook.staging import reason
     from trailbook.timeline import make_timeline
 
     chosen = choose((chat,), options)
-    shown, _removed = read_redacted(only_chat(chosen, chat), output_of(chosen, options, ()))
+    found = only_chat(chosen, chat)
+    try:
+        shown, _removed = read_redacted(found, output_of(chosen, options, ()))
+    except Exception as error:
+        if isinstance(error, Stopped):
+            raise
+        raise Stopped(reason(error, found)) from None
     timeline = make_timeline(shown)
     if as_json:
         click.echo(_json(timeline))
