@@ -273,6 +273,7 @@ def test_on_a_terminal_build_shows_and_asks(
     ended, said = in_a_terminal(["build", "--out", "site"], f"{answer}\n")
     assert ended == status
     assert said.index("3 chats, 4 steps.") < said.index("Write to site?")
+    assert "of 3 chats" not in said[said.index("Write to site?") :], "no bar runs over the question"
     assert (tmp_path / "site" / "index.html").exists() is written
     assert (tmp_path / "site").exists() is written
 

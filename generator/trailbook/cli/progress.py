@@ -77,9 +77,11 @@ def _bar() -> Iterator[tuple[Callable[[int, int], None], Callable[[Found], None]
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", start=False, visible=False, done=0, chats=0)
-        count = 0
+        count = expected = 0
 
         def begin(chats: int, total: int) -> None:
+            nonlocal expected
+            expected = chats
             progress.update(task, total=total, chats=chats, visible=bool(chats))
             progress.start_task(task)
 
@@ -87,5 +89,7 @@ def _bar() -> Iterator[tuple[Callable[[int, int], None], Callable[[Found], None]
             nonlocal count
             count += 1
             progress.update(task, advance=found.size, done=count)
+            if count == expected:
+                progress.stop()  # a question may follow
 
         yield begin, each
