@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trailbook.rendering.cleaning import escape
+from trailbook.rendering.cleaning import text_html
 
 # CSI; OSC (a title, a link) up to its end or the end of its line; DCS, SOS, PM, APC likewise; the two-character ones.
 _ESCAPE = re.compile(
@@ -35,7 +35,7 @@ def terminal_html(text: str) -> str:
     """
     text = _settle(text)
     if not _STARTS.search(text):
-        return escape(text)
+        return text_html(text)
     pieces: list[str] = []
     style: dict[str, str] = {}
     position = 0
@@ -69,9 +69,9 @@ def _add(pieces: list[str], text: str, style: dict[str, str]) -> None:
         return
     if style:
         classes = " ".join(f"a-{name}" for name in sorted(style.values()))
-        pieces.append(f'<span class="{classes}">{escape(text)}</span>')
+        pieces.append(f'<span class="{classes}">{text_html(text)}</span>')
     else:
-        pieces.append(escape(text))
+        pieces.append(text_html(text))
 
 
 def _apply(style: dict[str, str], arguments: str) -> None:

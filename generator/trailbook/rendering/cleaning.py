@@ -7,7 +7,9 @@ import re
 from markupsafe import Markup
 from markupsafe import escape as escape_markup
 
-_LINE_END = re.compile(r"\r\n")
+_FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
+"""Letters that show nothing; Unicode counts them as printable."""
+
 _ASCII_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _ALWAYS = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b{joiners}\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
@@ -27,13 +29,25 @@ def clean(text: str, *, prose: bool = False) -> str:
     """
     if text.isascii() and not _ASCII_CONTROL.search(text):
         return text
-    text = _LINE_END.sub("\n", text)
+    if text.isprintable() and _FILLERS.isdisjoint(text):
+        return text
+    text = text.replace("\r\n", "\n")
     return (_HIDDEN_IN_PROSE if prose else _HIDDEN).sub(_visible, text)
 
 
 def escape(text: str, *, prose: bool = False) -> Markup:
     """Cleaned text as HTML, for text and quoted attributes."""
     return escape_markup(clean(text, prose=prose))
+
+
+def text_html(text: str, *, prose: bool = False) -> str:
+    """Cleaned text as HTML for the content of elements, never for attributes: quotes stand as they are."""
+    return escape_text(clean(text, prose=prose))
+
+
+def escape_text(text: str) -> str:
+    """Text that is clean already as the content of an element."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _visible(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ BODY_LIMIT = 16_000
 LINE_LIMIT = 2_000
 """Characters of one line that a report shows."""
 
-_LONG_LINE = re.compile(rf"[^\n]{{{LINE_LIMIT + 1},}}")
+_LONG_LINE = re.compile(rf"^[^\n]{{{LINE_LIMIT + 1},}}", re.MULTILINE)
 
 
 @dataclass(slots=True, frozen=True)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from trailbook.rendering.cleaning import clean, escape
+from trailbook.rendering.cleaning import clean, escape_text, text_html
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
 
 LONGEST = 8_000
 """Characters of one block that are highlighted. Pygments is quadratic on hostile text: 8 KB take at most 2.5 s."""
@@ -45,57 +49,65 @@ def language_of(name: str | None) -> str | None:
     return LEXERS.get(word)
 
 
-@lru_cache(maxsize=2_048)
-def code_html(text: str, language: str | None) -> str:
+@dataclass(slots=True)
+class Budget:
+    """How many characters of a report are still highlighted; what comes after them stays plain."""
+
+    left: int = 120_000
+
+
+def code_html(text: str, language: str | None, budget: Budget) -> str:
     """Code as HTML: cleaned, escaped, its keywords, strings and comments in `<span class="p-k">` and the like.
 
-    `language` is a value of `LEXERS`, or None for plain. Text over `LONGEST` characters stays plain.
+    `language` is a value of `LEXERS`, or None for plain. Text over `LONGEST` characters, or beyond the budget, stays
+    plain.
     """
-    if language is None or len(text) > LONGEST:
-        return escape(text)
+    if language is None or len(text) > min(LONGEST, budget.left):
+        return text_html(text)
+    budget.left -= len(text)
+    return _highlighted(text, language)
+
+
+@lru_cache(maxsize=256)
+def _highlighted(text: str, language: str) -> str:
+    text = clean(text)
+    lexer, letters = _lexer(language)
     stop = time.monotonic() + DEADLINE_SECONDS
     pieces: list[str] = []
-    letter: str | None = None
-    run: list[str] = []
-    for kind, value in _tokens(clean(text), language):
-        if time.monotonic() > stop:
-            return escape(text)
-        if kind != letter and not value.isspace():
-            _add(pieces, letter, run)
-            letter, run = kind, []
-        run.append(value)
-    _add(pieces, letter, run)
+    letter, start = "", 0
+    for number, (at, kind, value) in enumerate(lexer.get_tokens_unprocessed(text)):
+        found = letters.get(kind)
+        if found is None:
+            found = letters[kind] = _letter(kind)
+        if found != letter and not value.isspace():
+            _add(pieces, letter, text[start:at])
+            letter, start = found, at
+            if number & 31 == 0 and time.monotonic() > stop:
+                return escape_text(text)
+    _add(pieces, letter, text[start:])
     return "".join(pieces)
 
 
-def _tokens(text: str, language: str) -> Iterator[tuple[str | None, str]]:
-    for kind, value in _lexer(language).get_tokens(text):
-        yield _letter(kind), value
-
-
 @lru_cache(maxsize=64)
-def _lexer(language: str):  # type: ignore[no-untyped-def]  # Pygments' own types differ by version
+def _lexer(language: str) -> tuple[Lexer, dict[object, str]]:
+    """A language's lexer, and the letters of the kinds of tokens that it has shown so far."""
     from pygments.lexers import get_lexer_by_name
 
-    return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    return get_lexer_by_name(language), {}
 
 
-@lru_cache(maxsize=512)
-def _letter(kind: object) -> str | None:
+def _letter(kind: object) -> str:
+    """The stylesheet's letter for a kind of token; empty for plain."""
     from pygments.token import STANDARD_TYPES
 
-    token = kind
+    token: Any = kind
     while token is not None and token not in STANDARD_TYPES:
-        token = getattr(token, "parent", None)
-    short = STANDARD_TYPES.get(token, "")  # type: ignore[call-overload]
-    for length in (2, 1):
-        if short[:length] in _LETTERS:
-            return _LETTERS[short[:length]]
-    return None
+        token = token.parent
+    short = STANDARD_TYPES.get(token, "")
+    return _LETTERS.get(short[:2]) or _LETTERS.get(short[:1]) or ""
 
 
-def _add(pieces: list[str], letter: str | None, run: list[str]) -> None:
-    if not run:
-        return
-    text = escape("".join(run))
-    pieces.append(f'<span class="p-{letter}">{text}</span>' if letter else text)
+def _add(pieces: list[str], letter: str, text: str) -> None:
+    if text:
+        escaped = escape_text(text)
+        pieces.append(f'<span class="p-{letter}">{escaped}</span>' if letter else escaped)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from trailbook.rendering.cleaning import escape
+from trailbook.rendering.cleaning import clean, escape_text
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _HEADER = re.compile(
@@ -42,7 +42,7 @@ def diff_html(diff: str) -> str:
     as many added ones, the part of each pair that differs is marked with `<b>`.
     """
     state = _Rendering()
-    lines = diff.removesuffix("\n").split("\n")
+    lines = clean(diff).removesuffix("\n").split("\n")
     headers = 0
     for number, line in enumerate(lines):
         if headers or _starts_file(lines, number, state):
@@ -79,11 +79,11 @@ def _other_line(state: _Rendering, line: str) -> None:
         state.old_left = int(hunk[2]) if hunk[2] else 1
         state.new_left = int(hunk[4]) if hunk[4] else 1
     elif line.startswith("\\"):
-        state.pieces.append(f'<span class="hunk">{escape(line)}</span>\n')
+        state.pieces.append(f'<span class="hunk">{escape_text(line)}</span>\n')
     elif not state.inside() and (line.startswith("@@") or _HEADER.match(line)):
         _head(state, line, "hunk" if line.startswith("@@") else "file")
     else:
-        state.pieces.append(f"<span{_number(state.new)}>{escape(line)}</span>\n")
+        state.pieces.append(f"<span{_number(state.new)}>{escape_text(line)}</span>\n")
         state.old_left -= 1
         state.new_left -= 1
         if state.old is not None and state.new is not None:
@@ -94,7 +94,7 @@ def _other_line(state: _Rendering, line: str) -> None:
 def _head(state: _Rendering, line: str, kind: str) -> None:
     state.old = state.new = None
     state.old_left = state.new_left = 0
-    state.pieces.append(f'<span class="{kind}">{escape(line)}</span>\n')
+    state.pieces.append(f'<span class="{kind}">{escape_text(line)}</span>\n')
 
 
 def _flush(state: _Rendering) -> None:
@@ -104,7 +104,7 @@ def _flush(state: _Rendering) -> None:
         pairs = [_pair(old, new) for old, new in zip(state.removed, state.added, strict=True)]
         removed, added = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     else:
-        removed, added = [escape(line) for line in state.removed], [escape(line) for line in state.added]
+        removed, added = [escape_text(line) for line in state.removed], [escape_text(line) for line in state.added]
     for line in removed:
         state.pieces.append(f"<del{_number(state.old)}>-{line}</del>\n")
         if state.old is not None:
@@ -125,11 +125,11 @@ def _pair(old: str, new: str) -> tuple[str, str]:
     """The two lines with what differs between them marked, where at least a third of the longer one is the same."""
     shorter, longer = min(len(old), len(new)), max(len(old), len(new))
     if not shorter or longer > WORDS_UP_TO or old == new:
-        return escape(old), escape(new)
+        return escape_text(old), escape_text(new)
     start = _same_from_the_start(old, new, shorter)
     end = _same_from_the_start(old[start:][::-1], new[start:][::-1], shorter - start)
     if 3 * (start + end) < longer:
-        return escape(old), escape(new)
+        return escape_text(old), escape_text(new)
     return _marked(old, start, end), _marked(new, start, end)
 
 
@@ -148,5 +148,5 @@ def _at_word_end(text: str, at: int) -> bool:
 def _marked(line: str, start: int, end: int) -> str:
     stop = len(line) - end
     if start >= stop:
-        return escape(line)
-    return f"{escape(line[:start])}<b>{escape(line[start:stop])}</b>{escape(line[stop:])}"
+        return escape_text(line)
+    return f"{escape_text(line[:start])}<b>{escape_text(line[start:stop])}</b>{escape_text(line[stop:])}"

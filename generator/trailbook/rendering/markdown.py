@@ -11,11 +11,14 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from trailbook.rendering.cleaning import clean, escape
-from trailbook.rendering.code import code_html, language_of
+from trailbook.rendering.cleaning import clean, escape, text_html
+from trailbook.rendering.code import Budget, code_html, language_of
 
 LONGEST = 64_000
 """Characters of one message that are read as Markdown; a longer one is shown as it stands."""
+
+LONGEST_KEPT = 4_000
+"""Characters of a message whose tokens are kept, because the report and the note both need them."""
 
 LONGEST_LINK = 2_000
 """Characters of a link's address; a longer one is no link."""
@@ -31,8 +34,7 @@ _MARKED = re.compile(
 )
 
 
-@lru_cache(maxsize=1_024)
-def markdown_html(text: str) -> str:
+def markdown_html(text: str, budget: Budget) -> str:
     """One message as HTML, safe to stand in the page.
 
     Raw HTML is shown as text, links lead to http, https and mailto only, a picture becomes the words
@@ -45,7 +47,7 @@ def markdown_html(text: str) -> str:
     if tokens is None:
         return as_it_stands(clean(text, prose=True))
     parser = _parser()
-    html: str = parser.renderer.render(tokens, parser.options, {})
+    html: str = parser.renderer.render(tokens, parser.options, {"budget": budget})
     return html
 
 
@@ -54,13 +56,21 @@ def is_plain(text: str) -> bool:
     return not _MARKED.search(text)
 
 
-@lru_cache(maxsize=256)
 def parse_markdown(text: str) -> list[Token] | None:
     """The tokens of one message, cleaned, with headings from level 3; not to be changed.
 
     None for what is longer than `LONGEST`, or would grow far beyond its own length (wide tables, an address defined
     once and used a thousand times).
     """
+    return _parse_and_keep(text) if len(text) <= LONGEST_KEPT else _parse(text)
+
+
+@lru_cache(maxsize=2_048)
+def _parse_and_keep(text: str) -> list[Token] | None:
+    return _parse(text)
+
+
+def _parse(text: str) -> list[Token] | None:
     text = clean(text, prose=True)
     if len(text) > LONGEST or _table_grows(text):
         return None
@@ -73,12 +83,12 @@ def parse_markdown(text: str) -> list[Token] | None:
 
 def as_it_stands(text: str) -> str:
     """Words that are not read as Markdown: their own lines, wrapped."""
-    return f'<pre class="words">\n{escape(text, prose=True)}</pre>\n'
+    return f'<pre class="words">\n{text_html(text, prose=True)}</pre>\n'
 
 
 def _paragraphs(text: str) -> str:
     blocks = (block for block in re.split(r"\n\n+", text.strip("\n")) if block)
-    return "".join(f'<p dir="auto">{escape(block, prose=True)}</p>\n' for block in blocks)
+    return "".join(f'<p dir="auto">{text_html(block, prose=True)}</p>\n' for block in blocks)
 
 
 @lru_cache(maxsize=1)
@@ -148,10 +158,10 @@ def _addresses_grow(tokens: Sequence[Token], length: int) -> bool:
 Options = MutableMapping[str, Any]
 
 
-def _fence(_self: RendererHTML, tokens: Sequence[Token], index: int, _options: Options, _env: object) -> str:
+def _fence(_self: RendererHTML, tokens: Sequence[Token], index: int, _options: Options, env: Any) -> str:
     token = tokens[index]
     language = language_of(token.info.strip().split(" ")[0]) if token.info else None
-    code = code_html(token.content.removesuffix("\n"), language)
+    code = code_html(token.content.removesuffix("\n"), language, env["budget"])
     return f'<pre class="code" tabindex="0" role="group" aria-label="Code">\n{code}</pre>\n'
 
 

@@ -24,12 +24,20 @@ _RUNS_AS_CODE = re.compile(r"\s*\$?=")
 _FENCE_LANGUAGES = frozenset(LEXERS) | {"diff", "text", "console", "ini", "makefile", "markdown", "md", "perl", "csv"}
 
 
+# Where none of this stands, words can be left as they are: no link, picture, HTML, table, heading, fence or formula.
+_CAN_DO_MORE = re.compile(
+    r"[<\[\]\\$%|~^#=&]|```|`\s*\$?=|^(?: {4}|\t)|^[ \t]*[-=]{2,}[ \t]*$|^\s*[*_-](?:\s*[*_-]){2,}\s*$", re.MULTILINE
+)
+
+
 def safe_markdown(text: str) -> str:
     """Words as Markdown of our own making: paragraphs, lists, quotes, code, tables, links to http, https and mailto.
 
     Headings become bold lines, pictures the words `[image: alt · address]`, everything else that could mean something
     is escaped. Words that are too long to be parsed stand in a fence. Ends without a line end.
     """
+    if not _CAN_DO_MORE.search(text):
+        return clean(text, prose=True).strip()
     tokens = parse_markdown(text)
     if tokens is None:
         return fenced(text)

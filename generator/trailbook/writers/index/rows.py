@@ -66,11 +66,12 @@ def row_of(chat: Chat, sheet: Sheet) -> JSON:
     written = sheet.output.formats
     addresses = report_addresses(chat, sheet) if "report" in written else []
     known = usage is not None and (usage.prompt_tokens is not None or usage.output_tokens is not None)
+    title, prompt = _title_and_prompt(timeline)
     row = Row(
         stem=sheet.stem,
-        title=timeline.title,
+        title=title,
         parent=sheet.parent,
-        prompt=_prompt(timeline),
+        prompt=prompt,
         agent=chat.agent.name or chat.agent.product,
         models=list(chat.models),
         project=chat.cwd or "",
@@ -104,15 +105,13 @@ def from_json(value: JSON) -> Row | None:
     return Row(**given)
 
 
-def _prompt(timeline: Timeline) -> str:
-    """The first thing a person asked, where the title does not say it already."""
+def _title_and_prompt(timeline: Timeline) -> tuple[str, str]:
+    """The title, and the first thing a person asked; where the title is only its beginning, the prompt is the title."""
     asked = (step for step in timeline.steps if step.kind == "asked" and step.injected is None and not step.inherited)
-    words = next((line(step.text or step.title) for step in asked), "")
-    return (
-        ""
-        if words.startswith(timeline.title.rstrip("…")) and len(words) <= len(timeline.title) + 4
-        else shorten(words, PROMPT)
-    )
+    prompt = next((shorten(line(step.text or step.title), PROMPT) for step in asked), "")
+    if prompt.startswith(timeline.title.rstrip("…")):
+        return prompt, ""
+    return timeline.title, prompt
 
 
 def _first_failed(timeline: Timeline, addresses: list[str]) -> str:

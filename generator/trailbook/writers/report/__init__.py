@@ -10,6 +10,7 @@ from trailbook.axis import Axis, fold, tallies
 from trailbook.chat import Chat
 from trailbook.formats import Piece, Sheet
 from trailbook.rendering.clipping import BODY_LIMIT
+from trailbook.rendering.code import Budget
 from trailbook.themes import Theme, load_theme
 from trailbook.timeline import Timeline, make_timeline
 from trailbook.wording import duration
@@ -83,6 +84,7 @@ def make_views(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[StepView]:
         agent=agent_name(chat),
         limit=None if sheet.output.full else BODY_LIMIT,
         images=sheet.output.images,
+        budget=Budget(),
         chats=subagent_sections(chat, sheet),
         subagent=sheet.parent is not None,
     )

@@ -8,9 +8,9 @@ from decimal import Decimal
 from markupsafe import Markup
 
 from trailbook.chat import JSON
-from trailbook.rendering.cleaning import escape
+from trailbook.rendering.cleaning import escape, text_html
 from trailbook.rendering.clipping import clip
-from trailbook.rendering.code import code_html, language_of
+from trailbook.rendering.code import Budget, code_html, language_of
 from trailbook.timeline import Step
 from trailbook.writers.report.views import Fact, Section
 
@@ -33,12 +33,12 @@ _DONE = ("completed", "done", "complete")
 _BEGUN = ("in_progress", "active", "inprogress", "in-progress", "doing")
 
 
-def argument_views(step: Step, limit: int | None) -> tuple[list[Fact], list[Section]]:
+def argument_views(step: Step, limit: int | None, budget: Budget) -> tuple[list[Fact], list[Section]]:
     """A call's arguments: short ones as facts, long ones as sections. `limit` is for `clip`."""
     if step.raw is not None:
         return [], [text_section("What it asked for", step.raw, limit)]
     rest = dict(step.arguments or {})
-    sections = list(_special_sections(rest, limit))
+    sections = list(_special_sections(rest, limit, budget))
     if step.diff:
         rest = {name: value for name, value in rest.items() if name not in _IN_THE_DIFF}
     facts: list[Fact] = []
@@ -60,14 +60,14 @@ def path_of(step: Step) -> str | None:
 def text_section(label: str, text: str, limit: int | None, *, folded: bool = False) -> Section:
     """Any text as it stands, its lines kept."""
     clipped = clip(text, limit)
-    head, tail = (escape(part) for part in (clipped.head, clipped.tail))
+    head, tail = (Markup(text_html(part)) for part in (clipped.head, clipped.tail))
     return Section("text", label, head, clipped.words() if clipped.left_out else "", tail, folded)
 
 
-def code_section(label: str, text: str, language: str | None, limit: int | None) -> Section:
+def code_section(label: str, text: str, language: str | None, limit: int | None, budget: Budget) -> Section:
     """Code, highlighted where its language is known and it is short enough."""
     clipped = clip(text, limit)
-    head, tail = (Markup(code_html(part, language)) for part in (clipped.head, clipped.tail))
+    head, tail = (Markup(code_html(part, language, budget)) for part in (clipped.head, clipped.tail))
     return Section("code", label, head, clipped.words() if clipped.left_out else "", tail)
 
 
@@ -76,19 +76,20 @@ def readable(value: JSON) -> str:
     return "\n".join(_lines(value, 0))
 
 
-def _special_sections(rest: dict[str, JSON], limit: int | None) -> Iterator[Section]:
+def _special_sections(rest: dict[str, JSON], limit: int | None, budget: Budget) -> Iterator[Section]:
     """Sections of the arguments that are known by shape; what they show is taken out of `rest`."""
     for name in _COMMANDS:
         command = _command(rest.get(name))
         if command is not None:
             del rest[name]
-            yield code_section("Command", command, "bash", limit)
+            yield code_section("Command", command, "bash", limit, budget)
     for name in _SCRIPTS:
         script = rest.get(name)
         if isinstance(script, str) and "\n" in script:
-            language = rest.get("language")
+            named = rest.get("language")
             del rest[name]
-            yield code_section("Script", script, language_of(language if isinstance(language, str) else None), limit)
+            language = language_of(named) if isinstance(named, str) else None
+            yield code_section("Script", script, language, limit, budget)
     for name in _TASKS:
         tasks = _checklist(rest.get(name))
         if tasks is not None:

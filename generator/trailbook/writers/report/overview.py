@@ -26,7 +26,7 @@ MOST_ROWS = 200
 MOST_BARS = 120
 """Turns that the chart shows one by one; of more, neighbours share a bar."""
 
-CHART_WIDTH, CHART_HEIGHT = 600, 48
+CHART_WIDTH, CHART_HEIGHT, WIDEST_BAR = 600, 48, 36
 
 Address = Callable[[int], str]
 """Where a step (by its number) is found: on this page or another part."""
@@ -316,7 +316,7 @@ def _chart(timeline: Timeline, address: Address) -> Chart | None:
         bars.append(
             Bar(
                 f"{index * width:.1f}",
-                f"{width * 0.8:.1f}",
+                f"{min(width * 0.8, WIDEST_BAR):.1f}",
                 (f"{CHART_HEIGHT - above:.1f}", f"{above:.1f}"),
                 (f"{max(CHART_HEIGHT - above - below, 0):.1f}", f"{below:.1f}"),
                 (f"{CHART_HEIGHT - cost:.1f}", f"{cost:.1f}"),

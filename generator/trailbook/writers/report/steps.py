@@ -12,12 +12,12 @@ from trailbook.chat import File, Image, Place
 from trailbook.rendering.ansi import terminal_html
 from trailbook.rendering.cleaning import escape
 from trailbook.rendering.clipping import clip
-from trailbook.rendering.code import LONGEST, code_html, language_of
+from trailbook.rendering.code import LONGEST, Budget, code_html, language_of
 from trailbook.rendering.diffs import diff_html
 from trailbook.rendering.images import file_words, image_html
 from trailbook.rendering.markdown import markdown_html
 from trailbook.timeline import Step
-from trailbook.wording import KIND_WORDS, STATUS_WORDS, duration, money, tokens
+from trailbook.wording import STATUS_WORDS, duration, money, tokens
 from trailbook.writers.report.arguments import argument_views, code_section, path_of, text_section
 from trailbook.writers.report.views import Fact, Section, StepView
 
@@ -37,6 +37,20 @@ COLOURS = {
 }
 """The colour of each kind; what failed has its own, and so has an edit."""
 
+WORDS = {
+    "asked": "You asked",
+    "approval": "Asked you",
+    "thought": "Thought",
+    "tool": "Tool",
+    "files": "Files",
+    "browser": "Browser",
+    "task": "Handed off",
+    "made": "Made",
+    "remembered": "Learned",
+    "problem": "Problem",
+}
+"""One or two words for each kind, as narrow as the list's column."""
+
 FOLDED_FROM = 60
 """Lines from which a piece beside the main one is folded."""
 
@@ -51,6 +65,7 @@ class Showing:
     limit: int | None
     """Characters of one body; None for all of them."""
     images: bool
+    budget: Budget
     chats: Mapping[str, Section] = field(default_factory=dict)
     """For each subagent, by its chat's id, what is said of it where it was started."""
     subagent: bool = False
@@ -69,16 +84,20 @@ def colour_of(step: Step) -> str:
 def word_of(step: Step, agent: str, *, subagent: bool = False) -> str:
     """What a step is called: who spoke, or what was done."""
     if step.kind == "asked":
-        if step.injected is not None:
-            return step.injected.replace("-", " ").replace("_", " ").capitalize()[:40]
-        return step.by or ("The task" if subagent else KIND_WORDS["asked"])
+        return _capital(step.injected) if step.injected else step.by or ("The task" if subagent else WORDS["asked"])
     if step.kind == "said":
-        return step.by or agent or KIND_WORDS["said"]
-    if step.kind == "approval" and step.id.startswith("question:"):
+        return step.by or agent or "Said"
+    if step.kind == "noted":
+        return _capital(step.topic or "note")
+    if step.id.startswith("question:"):
         return "Question"
-    if step.kind == "tool":
-        return (step.family or "tool").capitalize() if step.family != "other" else "Tool"
-    return KIND_WORDS[step.kind]
+    if step.kind == "tool" and step.family not in (None, "other"):
+        return _capital(step.family or "")
+    return WORDS[step.kind]
+
+
+def _capital(word: str) -> str:
+    return word.replace("-", " ").replace("_", " ").capitalize()[:40]
 
 
 def step_view(step: Step, number: int, showing: Showing) -> StepView:
@@ -176,7 +195,7 @@ def _content(step: Step, showing: Showing) -> tuple[list[Fact], list[Section]]:
     facts: list[Fact] = []
     sections: list[Section] = []
     if step.kind == "tool":
-        facts, sections = argument_views(step, showing.limit)
+        facts, sections = argument_views(step, showing.limit, showing.budget)
     if step.diff:
         sections.append(_diff_section(step.diff, showing.limit))
     elif step.files:
@@ -194,17 +213,19 @@ def _text_sections(step: Step, showing: Showing) -> list[Section]:
         return []
     if step.kind in ("asked", "said", "thought", "made", "remembered", "task"):
         folded = step.injected is not None and text.count("\n") > 12
-        return [_words_section("Context" if folded else "", text, showing.limit, folded=folded)]
+        return [_words_section("Context" if folded else "", text, showing, folded=folded)]
     if step.kind == "tool":
-        return [_result_section(step, text, showing.limit)]
+        return [_result_section(step, text, showing)]
     if step.topic in ("compaction", "plan"):
-        return [_words_section("Summary" if step.topic == "compaction" else "", text, showing.limit)]
+        return [_words_section("Summary" if step.topic == "compaction" else "", text, showing)]
     return [_terminal_section("", text, showing.limit)]
 
 
-def _words_section(label: str, text: str, limit: int | None, *, folded: bool = False) -> Section:
-    clipped = clip(text, limit)
-    head, tail = (Markup(markdown_html(part)) if part else Markup() for part in (clipped.head, clipped.tail))
+def _words_section(label: str, text: str, showing: Showing, *, folded: bool = False) -> Section:
+    clipped = clip(text, showing.limit)
+    head, tail = (
+        Markup(markdown_html(part, showing.budget)) if part else Markup() for part in (clipped.head, clipped.tail)
+    )
     return Section("words", label, head, clipped.words() if clipped.left_out else "", tail, folded)
 
 
@@ -216,16 +237,16 @@ def _terminal_section(label: str, text: str, limit: int | None) -> Section:
     return Section("terminal", label, head, clipped.words() if clipped.left_out else "", tail, folded)
 
 
-def _result_section(step: Step, text: str, limit: int | None) -> Section:
+def _result_section(step: Step, text: str, showing: Showing) -> Section:
     label = "What came back"
     path = path_of(step)
     language = language_of(path)
     if step.family == "explore" and path and language and step.status == "done":
-        section = _file_section(label, text, language, limit)
+        section = _file_section(label, text, language, showing)
     elif len(text) <= LONGEST and text.lstrip()[:1] in ("{", "[") and text.rstrip()[-1:] in ("}", "]"):
-        section = code_section(label, text, "json", limit)
+        section = code_section(label, text, "json", showing.limit, showing.budget)
     else:
-        section = _terminal_section(label, text, limit)
+        section = _terminal_section(label, text, showing.limit)
     lines = text.count("\n") + 1
     notes = [f"exit status {step.exit_status}" if step.exit_status is not None else ""]
     notes.append(f"{lines:,} lines" if lines >= 10 else "")
@@ -234,12 +255,12 @@ def _result_section(step: Step, text: str, limit: int | None) -> Section:
     return section
 
 
-def _file_section(label: str, text: str, language: str, limit: int | None) -> Section:
+def _file_section(label: str, text: str, language: str, showing: Showing) -> Section:
     """A file that was read: highlighted as its language, the tool's line numbers taken out of the text."""
     numbers = _NUMBERED.findall(text)
     if len(text) > LONGEST or len(numbers) < text.count("\n") or not numbers:
-        return code_section(label, text, language, limit)
-    html = code_html(_NUMBERED.sub("", text), language)
+        return code_section(label, text, language, showing.limit, showing.budget)
+    html = code_html(_NUMBERED.sub("", text), language, showing.budget)
     gutter = "\n".join(escape(number) for number in numbers)
     head = Markup(f'<span class="gutter" aria-hidden="true">{gutter}\n</span><code>{html}</code>')
     return Section("numbered", label, head)
