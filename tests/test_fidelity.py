@@ -13,7 +13,8 @@ import pytest
 
 from conftest import EXAMPLES
 from trailbook.chat import Place, Usage
-from trailbook.fidelity import Comparison, compare
+from trailbook.comparison import Comparison
+from trailbook.fidelity import compare
 from trailbook.ledger import Entry, Ledger, entry_of_call, entry_of_text
 from trajectories import count, found
 

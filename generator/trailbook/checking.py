@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trailbook.comparison import Comparison
 from trailbook.failures import NOTHING, Stopped
-from trailbook.fidelity import Comparison, compare
+from trailbook.fidelity import compare
 from trailbook.ledger import Ledger, keep_nothing
 from trailbook.readers import Found, reader
 from trailbook.stores import survey

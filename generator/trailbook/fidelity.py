@@ -9,85 +9,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from trailbook.alignment import gaps
 from trailbook.answering import Pair, answers, paired
 from trailbook.chat import Place, Usage
+from trailbook.comparison import WORDS, Comparison, Loss
 from trailbook.ledger import Entry, Ledger, digest_of_text
 from trailbook.second_reading import Doubt, Piece, Recount, Side, Verdict, settle
+from trailbook.stand_ins import STAND_INS
+from trailbook.unanswered import outside_exchanges
 
 NOT_CARRIED: dict[str, frozenset[str]] = {
-    "openai": frozenset({"thought", "outcome", "token", "subagent", "orphan"}),
-    "sharegpt": frozenset({"id", "image", "outcome", "token", "subagent", "orphan"}),
+    "openai": frozenset({"thought", "outcome", "token", "subagent", "orphan", "unanswered", "owner"}),
+    "sharegpt": frozenset({"id", "image", "outcome", "token", "subagent", "orphan", "unanswered"}),
     "atif": frozenset(),
     "trajectory_v1": frozenset({"subagent", "orphan"}),
 }
-"""What each format has no place for; it is reported as not carried, never as lost."""
+"""What each format has no place for; it is reported as not carried, never as lost.
 
-WORDS = {
-    "prompt": ("prompt", "prompts"),
-    "answer": ("answer", "answers"),
-    "thought": ("thought", "thoughts"),
-    "call": ("call", "calls"),
-    "result": ("result", "results"),
-    "image": ("image", "images"),
-    "outcome": ("outcome", "outcomes"),
-    "token": ("token", "tokens"),
-    "subagent": ("subagent", "subagents"),
-    "orphan": ("result without a call", "results without a call"),
-    "aside": ("piece beside the active path", "pieces beside the active path"),
-}
-"""What is counted, as one says it of one and of several."""
+`unanswered` is what stands in no exchange of a prompt and its reply (`unanswered.outside_exchanges`); `owner` is whose
+result a picture came with, `id` the ids of calls.
+"""
 
 _NOTHING = digest_of_text("")
-
-
-@dataclass(slots=True)
-class Loss:
-    """One thing that differs and should not."""
-
-    kind: str
-    text: str
-    """One sentence: what differs."""
-    place: Place | None = None
-    """Where it stands in the log, or in the file for what only the file has."""
-
-
-@dataclass(slots=True)
-class Comparison:
-    """What came of comparing a log with a file that was written of it."""
-
-    format: str
-    expected: Counter[str] = field(default_factory=Counter)
-    """What the log has, by kind."""
-    found: Counter[str] = field(default_factory=Counter)
-    """What of it stands in the file, word for word or redacted."""
-    redacted: int = 0
-    """Pieces that stand in the file with something taken out."""
-    not_carried: Counter[str] = field(default_factory=Counter)
-    losses: list[Loss] = field(default_factory=list)
-
-    @property
-    def complete(self) -> bool:
-        """Whether nothing is lost but what the format cannot carry."""
-        return not self.losses
-
-    def sentence(self) -> str:
-        """One line for a person, as `23 of 23 calls, 23 of 23 results, 41,100 tokens; not carried: 4 thoughts`."""
-        parts = [_of(self.found[kind], self.expected[kind], kind) for kind in ("call", "result")]
-        if self.found["token"]:
-            parts.append(_count(self.found["token"], "token"))
-        if self.redacted:
-            parts.append(f"{self.redacted:,} redacted")
-        lines = [", ".join(parts)]
-        left_out = [_count(self.not_carried[kind], kind) for kind in WORDS if self.not_carried[kind]]
-        if left_out:
-            lines.append("not carried: " + ", ".join(left_out))
-        if self.losses:
-            lost = Counter(loss.kind for loss in self.losses)
-            lines.append("lost or changed: " + ", ".join(_count(lost[kind], kind) for kind in WORDS if lost[kind]))
-        return "; ".join(lines)
+_STAND_INS = frozenset(map(digest_of_text, STAND_INS.values()))
 
 
 def compare(
@@ -105,14 +51,6 @@ def compare(
     return comparer.comparison
 
 
-def _of(found: int, expected: int, kind: str) -> str:
-    return f"{found:,} of {_count(expected, kind)}"
-
-
-def _count(number: int, kind: str) -> str:
-    return f"{number:,} {WORDS[kind][number != 1]}"
-
-
 @dataclass(slots=True)
 class _Comparer:
     comparison: Comparison
@@ -120,10 +58,16 @@ class _Comparer:
     doubts: list[Doubt] = field(default_factory=list)
     explained: set[bytes] = field(default_factory=set)
     """Words that the log has elsewhere: on another branch, or as text of the harness."""
+    outside: set[int] = field(default_factory=set)
+    """The identities of the log's entries that the format need not carry where they stand."""
+    known_as: dict[str | None, str | None] = field(default_factory=dict)
+    """The ids of the chat's calls in the log, with those that they have in the file."""
 
     def chat(self, log: Ledger, written: Ledger) -> None:
         self.explained.update(entry.digest for entry in log.aside)
         self.explained.update(entry.digest for entry in log.of("system"))
+        if "unanswered" in self.left_out:
+            self.outside |= outside_exchanges(log)
         self._calls(log, written)
         self._words("prompt", log, written)
         self._words("answer", log, written)
@@ -142,14 +86,21 @@ class _Comparer:
         ours, theirs = log.of("call"), written.of("call")
         self.comparison.expected["call"] += len(ours)
         pairs, lost, added = paired(ours, theirs, ids="id" not in self.left_out)
+        self.known_as = {pair.ours.id: pair.theirs.id for pair in reversed(pairs)}
         our_answers, our_orphans = answers(log)
         their_answers, _ = answers(written)
         for pair in pairs:
+            if "unanswered" in self.left_out and pair.theirs.place == written.entries[-1].place:
+                # Nobody replied to the results of the last calls.
+                self.outside |= _of_call(pair.ours, log)
             self._call(pair)
             self._result(pair, our_answers.get(id(pair.ours), []), their_answers.get(id(pair.theirs), []))
         for call in lost:
-            self._lose("call", f"The call of {call.name} ({call.id}) is missing.", call.place)
-            self._lost_results(our_answers.get(id(call), []))
+            self._miss(call, f"The call of {call.name} ({call.id}) is missing.")
+            results = our_answers.get(id(call), [])
+            self.comparison.expected["result"] += bool(results)
+            if results:
+                self._miss(results[0], "The result of a missing call is missing too.")
         for call in added:
             if call.digest not in self.explained:
                 self._lose("call", f"The file has a call of {call.name} ({call.id}) that the log has not.", call.place)
@@ -176,7 +127,7 @@ class _Comparer:
             if ours[0].not_run or _is_blank(ours):
                 self.comparison.found["result"] += 1
             else:
-                self._lose("result", f"The result of {name} is missing.", ours[0].place)
+                self._miss(ours[0], f"The result of {name} is missing.")
         elif [entry.digest for entry in ours] == [entry.digest for entry in theirs] or _stands_in(ours, theirs):
             self.comparison.found["result"] += 1
         else:
@@ -190,11 +141,6 @@ class _Comparer:
             self.comparison.not_carried["outcome"] += 1
         elif theirs and theirs[-1].ok is not ok and not (ok and theirs[-1].ok is None):
             self._lose("outcome", f"Whether {name} went well is not as in the log.", ours[-1].place)
-
-    def _lost_results(self, results: Piece) -> None:
-        if results:
-            self.comparison.expected["result"] += 1
-            self._lose("result", "The result of a missing call is missing too.", results[0].place)
 
     def _orphans(self, orphans: list[Entry], written: Ledger) -> None:
         if "orphan" in self.left_out:
@@ -245,7 +191,10 @@ class _Comparer:
 
     def _missing(self, kind: str, pieces: list[Piece]) -> None:
         for piece in pieces:
-            self._lose(kind, f"{_article(kind)} is missing or changed.", piece[0].place)
+            self._miss(
+                replace(piece[0], kind=kind) if kind == "orphan" else piece[0],
+                f"{_article(kind)} is missing or changed.",
+            )
 
     def _added(self, kind: str, pieces: list[Piece]) -> None:
         for piece in pieces:
@@ -264,10 +213,12 @@ class _Comparer:
         owned = Counter((entry.digest, entry.id) for entry in theirs)
         lost = []
         for image in ours:
-            key = (image.digest, image.id)
-            self.comparison.found["image"] += bool(owned[key])
-            if owned[key]:
-                owned[key] -= 1
+            owner = self.known_as.get(image.id, image.id)
+            if not owned[image.digest, owner] and "owner" in self.left_out:
+                owner = None
+            if owned[image.digest, owner]:
+                owned[image.digest, owner] -= 1
+                self.comparison.found["image"] += 1
             else:
                 lost.append(image)
         self._lost_images(lost, written.not_carried.get("image", 0))
@@ -277,7 +228,7 @@ class _Comparer:
         # An image of which the log has no bytes is in no file, and that is no fault of the file.
         self.comparison.not_carried["image"] += len(lost) - len(there) + min(len(there), placeholders)
         for image in there[placeholders:]:
-            self._lose("image", "An image is missing, or hangs on another message.", image.place)
+            self._miss(image, "An image is missing, or hangs on another message.")
 
     def _tokens(self, ours: Usage | None, written: Ledger) -> None:
         total = _total(ours)
@@ -315,6 +266,14 @@ class _Comparer:
         for other in theirs:
             self._lose("subagent", f"The file has a subagent {other.chat} that the log has not.", None)
 
+    def _miss(self, entry: Entry, text: str) -> None:
+        """The file has not what the log has: a loss, unless the format need not carry it."""
+        if id(entry) in self.outside:
+            self.comparison.expected[entry.kind] -= 1
+            self.comparison.not_carried[entry.kind] += 1
+        else:
+            self._lose(entry.kind, text, entry.place)
+
     def _lose(self, kind: str, text: str, place: Place | None) -> None:
         self.comparison.losses.append(Loss(kind, text, place))
 
@@ -339,7 +298,7 @@ def _key(piece: Piece) -> object:
 
 
 def _is_stand_in(entry: Entry) -> bool:
-    return False
+    return entry.digest in _STAND_INS
 
 
 def _is_blank(piece: Piece) -> bool:
@@ -347,8 +306,13 @@ def _is_blank(piece: Piece) -> bool:
 
 
 def _stands_in(ours: Piece, theirs: Piece) -> bool:
-    """Whether a sentence stands for a result that says nothing itself: the call never ran, or gave back nothing."""
-    return all(map(_is_stand_in, theirs)) and (_is_blank(ours) or any(entry.not_run for entry in ours))
+    """Whether a sentence stands for a result that has no words: the call never ran, or gave back nothing."""
+    return all(map(_is_stand_in, theirs)) and _is_blank(ours)
+
+
+def _of_call(call: Entry, log: Ledger) -> set[int]:
+    """The identities of a call's results and their images."""
+    return {id(entry) for entry in log.entries if entry.kind in ("result", "image") and entry.id == call.id}
 
 
 def _article(kind: str) -> str:

@@ -11,7 +11,9 @@ What a counter fills in, so that two of them count alike:
 - a result's words are its text blocks joined by line breaks; pictures and files say nothing, they are counted;
 - an image is an entry of its own, directly after the prompt or the result that it belongs to;
 - what was put in the person's mouth is a prompt with `injected`;
-- what a person could not see and a model did not read (notices, counters) is no entry.
+- what else the model read (a system prompt, the summary of a compaction) may be an entry of the kind `system`: it is
+  never missed, but explains what stands in a written file;
+- what the model did not read (notices, counters) is no entry.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from hashlib import blake2b
 
 from trailbook import json_text
 from trailbook.chat import JSON, Place, Usage
+from trailbook.stand_ins import RAW_ARGUMENTS, take_marks
 
-KINDS = ("prompt", "answer", "thought", "call", "result", "image")
+KINDS = ("prompt", "answer", "thought", "call", "result", "image", "system")
 
 
 @dataclass(slots=True)
@@ -116,8 +119,21 @@ def entry_of_text(kind: str, place: Place, text: str, keep: Keep) -> Entry:
     return Entry(kind, place, digest_of_text(text), text=kept, size=len(text))
 
 
+def entry_of_written(kind: str, place: Place, text: str, keep: Keep) -> tuple[Entry, int]:
+    """The entry of a text in a written file, where marks stand for pictures and files; and how many for pictures.
+
+    The marks are no part of what is compared, but kept they are: a log's own words may look like one.
+    """
+    bare, pictures = take_marks(text)
+    entry = entry_of_text(kind, place, bare, keep)
+    entry.text = text if entry.text is not None else None
+    return entry, pictures
+
+
 def entry_of_call(place: Place, call: str | None, name: str, arguments: JSON, keep: Keep) -> Entry:
     """The entry of a call. `arguments` is the object, or the raw text where the log's arguments were no JSON object."""
+    if isinstance(arguments, dict) and list(arguments) == [RAW_ARGUMENTS]:
+        arguments = arguments[RAW_ARGUMENTS]
     canonical = json_text.canonical(arguments)
     kept = canonical.decode("utf-8", "replace") if keep(place) else None
     digest = blake2b(canonical, digest_size=16).digest()
@@ -127,6 +143,22 @@ def entry_of_call(place: Place, call: str | None, name: str, arguments: JSON, ke
 def entry_of_image(place: Place, call: str | None, data: bytes | None) -> Entry:
     """The entry of an image; `call` is the id of the call whose result it belongs to, None for a prompt's."""
     return Entry("image", place, digest_of_bytes(data) if data else b"", id=call, size=len(data or b""))
+
+
+def arguments_of(value: JSON) -> JSON:
+    """A call's arguments as a counter hands them to `entry_of_call`: an object, else the text of what is none.
+
+    A text that spells an object is that object; nothing at all is an empty one.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, str):
+        return value if isinstance(value, dict) else json_text.dump(value).decode("utf-8")
+    try:
+        parsed = json_text.parse(value.encode("utf-8", "replace"))
+    except ValueError:
+        return value
+    return parsed if isinstance(parsed, dict) else value
 
 
 def bytes_of_data_url(url: JSON) -> bytes | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trailbook.checking import Counted, check_chats, count
-from trailbook.fidelity import Comparison
+from trailbook.comparison import Comparison
 from trailbook.readers import HEAD_BYTES, Found, Unreadable, reader
 from trailbook.second_reading import Changed
 from trailbook.stores import survey

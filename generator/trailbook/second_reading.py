@@ -14,6 +14,7 @@ from trailbook import json_text
 from trailbook.chat import JSON
 from trailbook.ledger import Entry, Keep, Ledger
 from trailbook.redacted_match import Match, match_joined, match_json, match_text
+from trailbook.stand_ins import STAND_INS, say_no_result, take_marks
 
 MOST_AT_ONCE = 32_000_000
 """Characters of raw words that are held at a time."""
@@ -156,10 +157,23 @@ def _match(kind: str, raw: list[str | None], written: list[str | None]) -> Match
         return "different"
     if kind == "call":
         return match_json(_json(one[0]), _json(other[0]))
-    if len(one) == len(other) == 1:
-        match = match_text(one[0], other[0])
-        return _match_as_json(one[0], other[0]) if match == "different" else match
-    return match_joined(one, other)
+    return next((match for match in _ways(kind, one, other) if match != "different"), "different")
+
+
+def _ways(kind: str, raw: list[str], written: list[str]) -> Iterator[Match]:
+    """How the raw words may stand in a file: as they are, with marks between, as JSON, behind a sentence."""
+    bare = [take_marks(text)[0] for text in written]
+    for texts in (written, bare) if bare != written else (written,):
+        if len(raw) == len(texts) == 1:
+            yield match_text(raw[0], texts[0])
+        else:
+            yield match_joined(raw, texts)
+    if kind == "result" and len(bare) == 1:
+        joined = "\n".join(raw)
+        yield _match_as_json(joined, bare[0])
+        for reason, sentence in STAND_INS.items():
+            if bare[0].startswith(sentence):
+                yield match_text(say_no_result(reason, joined), bare[0])
 
 
 def _match_as_json(raw: str, written: str) -> Match:

@@ -7,7 +7,16 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from trailbook.chat import JSON, Place, Usage
-from trailbook.ledger import Entry, Keep, Ledger, bytes_of_data_url, entry_of_call, entry_of_image, entry_of_text
+from trailbook.ledger import (
+    Entry,
+    Keep,
+    Ledger,
+    arguments_of,
+    bytes_of_data_url,
+    entry_of_call,
+    entry_of_image,
+    entry_of_text,
+)
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
@@ -60,7 +69,7 @@ def _entries(step: dict[str, JSON], place: Place, folder: Path, keep: Keep) -> I
         yield from _image_entries(step.get("message"), None, place, folder)
     for call in _dicts(step.get("tool_calls")):
         name = str(call.get("function_name"))
-        yield entry_of_call(place, _text(call.get("tool_call_id")), name, call.get("arguments"), keep)
+        yield entry_of_call(place, _text(call.get("tool_call_id")), name, arguments_of(call.get("arguments")), keep)
     for result in _results(step):
         yield from _result(result, place, folder, keep)
 

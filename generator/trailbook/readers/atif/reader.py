@@ -27,6 +27,7 @@ from trailbook.chat import (
     Usage,
 )
 from trailbook.readers import Found, Unreadable
+from trailbook.readers.arguments import read_arguments
 from trailbook.readers.atif.finding import beside, is_trajectory, text_of
 from trailbook.readers.images import image_from_bytes, image_from_url
 from trailbook.readers.lines import Problems
@@ -166,15 +167,9 @@ def _read_reply(step: Fields, place: Place, reading: _Reading) -> None:
         chat.events.append(Said(text=text_of(message), parts=parts, place=place, message=key))
     for order, call in enumerate(map(fields, items(step.get("tool_calls"))), 1):
         logged = reading.pairing.call(string(call.get("tool_call_id")), f"step-{place.number}-{order}")
-        arguments, raw = _arguments(call.get("arguments"))
+        arguments, raw = read_arguments(call.get("arguments"))
         name = string(call.get("function_name")) or "unknown_tool"
         chat.events.append(Called(id=logged, name=name, arguments=arguments, raw=raw, place=place, message=key))
-
-
-def _arguments(value: JSON) -> tuple[Fields, str | None]:
-    if isinstance(value, dict):
-        return value, None
-    return {}, value if isinstance(value, str) else None
 
 
 def _message(step: Fields, reading: _Reading) -> Message:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from trailbook import json_text
 from trailbook.chat import JSON, Place
-from trailbook.ledger import Entry, Keep, Ledger, bytes_of_data_url, entry_of_call, entry_of_image, entry_of_text
+from trailbook.ledger import (
+    Entry,
+    Keep,
+    Ledger,
+    arguments_of,
+    bytes_of_data_url,
+    entry_of_call,
+    entry_of_image,
+    entry_of_written,
+)
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
+from trailbook.stand_ins import take_prompts
+
+_CHANGED = re.compile(r"_x([0-9A-F]{1,5}|10[0-9A-F]{4})_")
+_CUT_NAME = re.compile(r"_x_[0-9a-f]{12}$")
 
 
 def count(found: Found, keep: Keep) -> Ledger:
@@ -19,7 +32,7 @@ def count(found: Found, keep: Keep) -> Ledger:
     piece = again(found, arrays=True)
     value = parse(found.path, piece, Problems())
     messages = value.get("messages") if isinstance(value, dict) else value
-    counter = _Counter(keep)
+    counter = _Counter(keep, _names(value))
     for number, message in enumerate(messages if isinstance(messages, list) else [], 1):
         if isinstance(message, dict):
             counter.ledger.entries.extend(counter.message(message, place_of(found.path, piece, number)))
@@ -29,23 +42,31 @@ def count(found: Found, keep: Keep) -> Ledger:
 @dataclass(slots=True)
 class _Counter:
     keep: Keep
+    names: dict[str, str]
+    """Tools' names as they are declared, with their true ones."""
     ledger: Ledger = field(default_factory=Ledger)
     unanswered: deque[str] = field(default_factory=deque)
     """Ids of calls of the old shape, which has none: its results answer them in order."""
+    after_results: bool = False
 
     def message(self, message: dict[str, JSON], place: Place) -> Iterator[Entry]:
         role = message.get("role")
         content = message.get("content")
+        after_results, self.after_results = self.after_results, role in ("tool", "function")
         if role == "assistant":
             yield from self._reply(message, place)
         elif role == "tool":
             call = message.get("tool_call_id")
-            yield from self._with_images("result", content, place, call if isinstance(call, str) else None)
+            yield from self._result(content, place, call if isinstance(call, str) else None)
         elif role == "function":
-            call = self.unanswered.popleft() if self.unanswered else None
-            yield from self._with_images("result", content, place, call)
+            yield from self._result(content, place, self.unanswered.popleft() if self.unanswered else None)
         elif role == "user":
-            yield from self._with_images("prompt", content, place, None)
+            pictures = _pictures(content)
+            # A tool's pictures stand in a message of their own behind its results: no one asked anything there.
+            if not (after_results and pictures and not _text(content)):
+                yield from self._words("prompt", _text(content), place, images=len(pictures), always=True)
+            for picture in pictures:
+                yield entry_of_image(place, None, bytes_of_data_url(picture))
         else:
             yield from self._words("system", _text(content), place)
 
@@ -69,20 +90,52 @@ class _Counter:
                     yield self._call(function, logged if isinstance(logged, str) else None, place)
 
     def _call(self, function: dict[str, JSON], call: str | None, place: Place) -> Entry:
-        return entry_of_call(place, call, str(function.get("name")), _arguments(function.get("arguments")), self.keep)
+        name = str(function.get("name"))
+        return entry_of_call(
+            place, call, self.names.get(name, _true(name)), arguments_of(function.get("arguments")), self.keep
+        )
 
-    def _words(self, kind: str, text: str, place: Place) -> Iterator[Entry]:
-        if text.strip():
-            yield entry_of_text(kind, place, text, self.keep)
+    def _result(self, content: JSON, place: Place, call: str | None) -> Iterator[Entry]:
+        text, prompts = take_prompts(_text(content))
+        pictures = _pictures(content)
+        for entry in self._words("result", text, place, images=len(pictures), always=True):
+            entry.id = call
+            yield entry
+        for picture in pictures:
+            yield entry_of_image(place, call, bytes_of_data_url(picture))
+        for prompt, person in prompts:
+            yield from self._words("prompt" if person else "system", prompt, place)
 
-    def _with_images(self, kind: str, content: JSON, place: Place, call: str | None) -> Iterator[Entry]:
-        entry = entry_of_text(kind, place, _text(content), self.keep)
-        entry.id = call
-        pictures = [part for part in content if _is_image(part)] if isinstance(content, list) else []
-        entry.images = len(pictures)
-        yield entry
-        for part in pictures:
-            yield entry_of_image(place, call, bytes_of_data_url(_address(part)))
+    def _words(self, kind: str, text: str, place: Place, *, images: int = 0, always: bool = False) -> Iterator[Entry]:
+        if text.strip() or always:
+            entry, marks = entry_of_written(kind, place, text, self.keep)
+            entry.images = images
+            if marks:
+                self.ledger.not_carried["image"] = self.ledger.not_carried.get("image", 0) + marks
+            yield entry
+
+
+def _names(chat: JSON) -> dict[str, str]:
+    """The declared names of tools that are no true ones: one that was cut has the whole in its description."""
+    tools = chat.get("tools") if isinstance(chat, dict) else None
+    found: dict[str, str] = {}
+    for tool in tools if isinstance(tools, list) else []:
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            name, description = str(function["name"]), function.get("description")
+            cut = _CUT_NAME.search(name) is not None and isinstance(description, str)
+            found[name] = str(description).partition("\n")[0] if cut else _true(name)
+    return found
+
+
+def _true(name: str) -> str:
+    """A tool's name before it was put into letters that the format allows (`_x2E_` for a point)."""
+    return "" if name == "_x_" else _CHANGED.sub(lambda found: chr(int(found.group(1), 16)), name)
+
+
+def _pictures(content: JSON) -> list[JSON]:
+    """The addresses of the pictures in a message."""
+    return [_address(part) for part in content if _is_image(part)] if isinstance(content, list) else []
 
 
 def _text(content: JSON) -> str:
@@ -91,16 +144,6 @@ def _text(content: JSON) -> str:
     parts = content if isinstance(content, list) else []
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def _arguments(value: JSON) -> JSON:
-    if not isinstance(value, str):
-        return value
-    try:
-        parsed = json_text.parse(value.encode("utf-8", "replace"))
-    except ValueError:
-        return value
-    return parsed if isinstance(parsed, dict) else value
 
 
 def _is_image(part: JSON) -> bool:

@@ -6,7 +6,6 @@ from collections import deque
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
-from trailbook import json_text
 from trailbook.chat import (
     JSON,
     Agent,
@@ -25,12 +24,13 @@ from trailbook.chat import (
     Tool,
 )
 from trailbook.readers import Found, Unreadable
+from trailbook.readers.arguments import read_arguments
 from trailbook.readers.images import image_from_url
 from trailbook.readers.lines import Problems
 from trailbook.readers.openai.finding import is_chat, words_of
 from trailbook.readers.pairing import Pairing
 from trailbook.readers.pieces import again, parse, place_of
-from trailbook.readers.values import Fields, fields, items, json_words, string
+from trailbook.readers.values import Fields, fields, items, string
 
 
 def read(found: Found, zone: tzinfo) -> Chat:
@@ -103,21 +103,11 @@ def _read_reply(message: Fields, place: Place, reading: _Reading) -> None:
 
 def _read_call(function: Fields, logged: str | None, place: Place, reading: _Reading) -> str:
     call = reading.pairing.call(logged, f"message-{place.number}-{len(reading.chat.events)}")
-    arguments, raw = _arguments(function.get("arguments"))
+    arguments, raw = read_arguments(function.get("arguments"))
     name = string(function.get("name")) or "unknown_tool"
     key = f"message-{place.number}"
     reading.chat.events.append(Called(id=call, name=name, arguments=arguments, raw=raw, place=place, message=key))
     return call
-
-
-def _arguments(value: JSON) -> tuple[Fields, str | None]:
-    if not isinstance(value, str):
-        return (value, None) if isinstance(value, dict) else ({}, None if value is None else json_words(value))
-    try:
-        parsed = json_text.parse(value.encode("utf-8", "replace"))
-    except ValueError:
-        return {}, value
-    return (parsed, None) if isinstance(parsed, dict) else ({}, value)
 
 
 def _read_result(message: Fields, place: Place, reading: _Reading) -> None:

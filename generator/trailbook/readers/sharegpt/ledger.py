@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from trailbook import json_text
 from trailbook.chat import JSON, Place
-from trailbook.ledger import Entry, Keep, Ledger, digest_of_arguments, entry_of_call, entry_of_text
+from trailbook.ledger import Entry, Keep, Ledger, arguments_of, digest_of_arguments, entry_of_call, entry_of_text
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
@@ -73,7 +73,7 @@ class _Counter:
             if said.strip():
                 self.ledger.entries.append(entry_of_text(kind, place, said, self.keep))
         for call in calls:
-            entry = entry_of_call(place, None, str(call.get("name")), _arguments(call), self.keep)
+            entry = entry_of_call(place, None, str(call.get("name")), arguments_of(call.get("arguments")), self.keep)
             self.ledger.entries.append(entry)
             self.waiting.append(entry)
 
@@ -147,16 +147,6 @@ def _turn_of_calls(text: str) -> list[dict[str, JSON]] | None:
     found = value if isinstance(value, list) else [value]
     calls = [call for call in found if isinstance(call, dict) and "name" in call]
     return calls if calls and len(calls) == len(found) else None
-
-
-def _arguments(call: dict[str, JSON]) -> JSON:
-    arguments = call.get("arguments")
-    if isinstance(arguments, str):
-        parsed = _parsed(arguments)
-        return parsed if isinstance(parsed, dict) else arguments
-    if isinstance(arguments, dict) and list(arguments) == ["_raw"]:
-        return arguments["_raw"]
-    return arguments
 
 
 def _parsed(text: str) -> JSON:

@@ -23,6 +23,7 @@ from trailbook.chat import (
     Tool,
 )
 from trailbook.readers import Found, Unreadable
+from trailbook.readers.arguments import read_arguments
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
 from trailbook.readers.sharegpt import blocks
@@ -117,7 +118,7 @@ def _read_reply(text: str, called: bool, place: Place, reading: _Reading) -> Non
     if words.strip():
         chat.events.append(Said(text=words.strip(), place=place, message=key))
     for order, call in enumerate(calls, 1):
-        arguments, raw = _arguments(call.get("arguments"))
+        arguments, raw = read_arguments(call.get("arguments"))
         name = string(call.get("name")) or "unknown_tool"
         logged = f"turn-{place.number}-{order}"
         event = Called(id=logged, name=name, arguments=arguments, raw=raw, place=place, message=key)
@@ -128,14 +129,6 @@ def _read_reply(text: str, called: bool, place: Place, reading: _Reading) -> Non
 def _plain_calls(text: str) -> list[Fields]:
     value = blocks.parse(text)
     return [fields(call) for call in (value if isinstance(value, list) else [value]) if "name" in fields(call)]
-
-
-def _arguments(value: JSON) -> tuple[Fields, str | None]:
-    parsed = blocks.parse(value) if isinstance(value, str) else value
-    if isinstance(parsed, dict):
-        raw = parsed.get("_raw")
-        return ({}, raw) if len(parsed) == 1 and isinstance(raw, str) else (parsed, None)
-    return {}, value if isinstance(value, str) else None if value is None else json_words(value)
 
 
 def _read_results(text: str, place: Place, reading: _Reading) -> None:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trailbook import json_text
 from trailbook.chat import JSON, Place
-from trailbook.ledger import Entry, Keep, Ledger, bytes_of_data_url, entry_of_call, entry_of_image, entry_of_text
+from trailbook.ledger import (
+    Entry,
+    Keep,
+    Ledger,
+    arguments_of,
+    bytes_of_data_url,
+    entry_of_call,
+    entry_of_image,
+    entry_of_text,
+)
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
@@ -36,7 +44,7 @@ def _entries(record: dict[str, JSON], place: Place, keep: Keep) -> Iterator[Entr
             yield entry_of_text(_KINDS[role], place, text, keep)
         for call in _dicts(record.get("tool_calls")):
             logged, name = _scalar(call.get("id")), _scalar(call.get("name"))
-            arguments = _arguments(_scalar(call.get("args")))
+            arguments = arguments_of(_scalar(call.get("args")))
             yield entry_of_call(place, logged if isinstance(logged, str) else None, str(name), arguments, keep)
 
 
@@ -53,18 +61,6 @@ def _result(record: dict[str, JSON], text: str, place: Place, keep: Keep) -> Ite
     yield entry
     for data in pictures:
         yield entry_of_image(place, call, data)
-
-
-def _arguments(value: JSON) -> JSON:
-    if not isinstance(value, str):
-        return value
-    try:
-        parsed = json_text.parse(value.encode("utf-8", "replace"))
-    except ValueError:
-        return value
-    if isinstance(parsed, dict) and list(parsed) == ["_raw"]:
-        return parsed["_raw"]
-    return parsed if isinstance(parsed, dict) else value
 
 
 def _scalar(value: JSON) -> JSON:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
-from trailbook import json_text
 from trailbook.chat import (
-    JSON,
     Agent,
     Asked,
     Called,
@@ -22,12 +20,13 @@ from trailbook.chat import (
     Thought,
 )
 from trailbook.readers import Found, Unreadable
+from trailbook.readers.arguments import read_arguments
 from trailbook.readers.images import image_from_url
 from trailbook.readers.lines import Problems
 from trailbook.readers.pairing import Pairing
 from trailbook.readers.pieces import again, parse, place_of
 from trailbook.readers.trajectory_v1.finding import is_trajectory, scalar
-from trailbook.readers.values import Fields, fields, items, json_words, moment, string, truth
+from trailbook.readers.values import Fields, fields, items, moment, string, truth
 
 
 def read(found: Found, zone: tzinfo) -> Chat:
@@ -106,21 +105,9 @@ def _read_reply(record: Fields, thought: bool, text: str, place: Place, reading:
         events.append(Said(text=text, place=place, message=reading.key))
     for order, call in enumerate(calls, 1):
         logged = reading.pairing.call(string(scalar(call.get("id"))), f"record-{place.number}-{order}")
-        arguments, raw = _arguments(scalar(call.get("args")))
+        arguments, raw = read_arguments(scalar(call.get("args")))
         name = string(scalar(call.get("name"))) or "unknown_tool"
         events.append(Called(id=logged, name=name, arguments=arguments, raw=raw, place=place, message=reading.key))
-
-
-def _arguments(value: JSON) -> tuple[Fields, str | None]:
-    if not isinstance(value, str):
-        return (value, None) if isinstance(value, dict) else ({}, None if value is None else json_words(value))
-    try:
-        parsed = json_text.parse(value.encode("utf-8", "replace"))
-    except ValueError:
-        return {}, value
-    if isinstance(parsed, dict) and list(parsed) == ["_raw"] and isinstance(parsed["_raw"], str):
-        return {}, parsed["_raw"]
-    return (parsed, None) if isinstance(parsed, dict) else ({}, value)
 
 
 def _read_result(record: Fields, text: str, place: Place, reading: _Reading) -> None:
