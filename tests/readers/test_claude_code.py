@@ -448,6 +448,7 @@ def test_what_a_person_wrote_and_what_was_put_between(
     chat = read(tmp_path, user(content), model(text("ok")))
     assert prompts(chat) == asked
     assert injected(chat) == put_in
+    assert len({event.id for event in of(chat, Asked)}) == len(asked) + len(put_in)
 
 
 def test_what_the_person_stopped_was_interrupted(tmp_path: Path) -> None:

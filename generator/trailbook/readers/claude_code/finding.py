@@ -22,7 +22,7 @@ _READER = "claude_code"
 _TALK = ("user", "assistant")
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _ELSE = frozenset({"system", "attachment", "progress", "file-history-snapshot", "queue-operation", "summary", *_TITLES})
-_MARKED = frozenset({"leafUuid", "sessionId", "messageId"})
+_MARKED = frozenset({"leafUuid", "sessionId", "messageId", "parentUuid"})
 _MARKS = tuple(f'"{key}"'.encode() for key in sorted(_MARKED))
 _FAR = 64 * HEAD_BYTES
 """How far into a file its first message is looked for, where it does not stand in the head."""

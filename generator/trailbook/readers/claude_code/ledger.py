@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from itertools import islice
 from pathlib import Path
 
 from trailbook import json_text
@@ -109,12 +108,15 @@ class _Counter:
         self.keep = keep
         self.outputs = outputs
         self.to: list[Entry] = []
+        self.above: set[str | None] = set()
+        """The ids of the records above the one at hand."""
 
     def count(self, talk: Talk) -> None:
         """Fill the ledger of one chat."""
         for index, line in enumerate(talk.lines):
             line.prompt = line.raw.get("type") == "user" and is_prompt(talk.lines, index)
         mark_abandoned(talk.lines)
+        self.above = set()
         for index, line in enumerate(talk.lines):
             self.to = talk.ledger.aside if line.copied or line.abandoned else talk.ledger.entries
             kind = line.raw.get("type")
@@ -124,6 +126,8 @@ class _Counter:
                 self._assistant(talk, line)
             elif kind == "attachment":
                 self._attachment(talk.lines, index)
+            if uuid := text_in(line.raw.get("uuid")):
+                self.above.add(uuid)
         for entry in (*talk.ledger.entries, *talk.ledger.aside):
             if entry.kind in ("result", "image") and entry.id not in talk.calls:
                 entry.id = None
@@ -177,7 +181,7 @@ class _Counter:
         if body.get("type") == "hook_additional_context":
             texts = [text for block in blocks_in(body.get("content")) if (text := plain_words(block))]
             self._words("prompt", line.place, "\n".join(texts), injected=True)
-        elif body.get("type") == "queued_command" and not _stands_above(lines, index, body.get("source_uuid")):
+        elif body.get("type") == "queued_command" and text_in(body.get("source_uuid")) not in self.above:
             blocks = blocks_in(body.get("prompt"))
             texts = [text for block in blocks if (text := plain_words(block))]
             pictures = [block for block in blocks if isinstance(block, dict) and block.get("type") == "image"]
@@ -273,10 +277,6 @@ class _Counter:
         if owner is not None and owner.place == place:
             owner.images += len(pictures)
         self.to += [entry_of_image(place, call, _bytes_of(picture)) for picture in pictures]
-
-
-def _stands_above(lines: list[Line], index: int, uuid: JSON) -> bool:
-    return isinstance(uuid, str) and any(line.raw.get("uuid") == uuid for line in islice(lines, index))
 
 
 # --- tokens

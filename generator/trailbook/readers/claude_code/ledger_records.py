@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 from trailbook import json_text
@@ -222,8 +221,9 @@ def reaches_model(lines: list[Line], index: int) -> bool:
     """Whether a slash command was more than the program's own: what follows it is for the model or by it."""
     if any(put_in for text in texts_of(lines[index].raw) for put_in in divide(text)[1]):
         return True
-    for line in islice(lines, index + 1, None):
-        raw, kind = line.raw, line.raw.get("type")
+    for after in range(index + 1, len(lines)):
+        raw = lines[after].raw
+        kind = raw.get("type")
         if kind == "assistant" and isinstance(raw.get("message"), dict):
             if raw.get("isApiErrorMessage") is True or not is_by_program(raw):
                 return True

@@ -104,7 +104,7 @@ class Transcript:
         self._at: int | None = None
         self._uuid: str | None = None
         self._inherited = False
-        self._asked_ids: set[str] = set()
+        self._asked_ids: dict[str, int] = {}
         self._nodes: dict[str, Node] = {}
         self._owners: list[str | None] = []
         self._dropped: set[int] = set()
@@ -176,7 +176,7 @@ class Transcript:
 
     def _note_facts(self, value: Fields) -> None:
         facts = self.facts
-        for key in ("cwd", "gitBranch", "agentId", "slug"):
+        for key in ("cwd", "gitBranch"):
             if key not in facts and (first := string(value.get(key))):
                 facts[key] = first
         for key in ("version", "sessionId"):
@@ -199,11 +199,11 @@ class Transcript:
     def asked_id(self) -> str:
         """A fresh id for what the record at hand asks: the record's own, numbered where it asks more than once."""
         base = self._uuid or f"{self.place.file}:{self.place.number}"
-        new, number = base, 1
+        new = base
         while new in self._asked_ids:
-            number += 1
-            new = f"{base}#{number}"
-        self._asked_ids.add(new)
+            self._asked_ids[base] += 1
+            new = f"{base}#{self._asked_ids[base]}"
+        self._asked_ids[new] = 1
         return new
 
     def is_prompt(self) -> None:
