@@ -5,7 +5,7 @@ from __future__ import annotations
 from trailbook.chat import JSON, Answered, Called, Noted, Said, Thought
 from trailbook.readers.claude_code.pictures import image_of
 from trailbook.readers.claude_code.transcript import Transcript
-from trailbook.readers.claude_code.user_records import returned
+from trailbook.readers.claude_code.user_records import odd_block, returned
 from trailbook.readers.values import Fields, blocks, json_words, string
 
 SYNTHETIC = "<synthetic>"
@@ -26,7 +26,10 @@ def assistant(transcript: Transcript, record: Fields) -> None:
     transcript.messages.add(key, record, message)
     transcript.last_message = key
     first = len(transcript.events)
-    for number, block in enumerate(blocks(message.get("content")), 1):
+    content = message.get("content")
+    if content is not None and not isinstance(content, str | list | dict):
+        odd_block(transcript, "none")
+    for number, block in enumerate(blocks(content), 1):
         _block(transcript, block, key, number)
     transcript.spoke(key, first)
 
@@ -51,6 +54,8 @@ def _block(transcript: Transcript, block: JSON, key: str, number: int) -> None:
     if not isinstance(block, dict):
         if isinstance(block, str) and block:
             transcript.emit(Said(text=block, message=key))
+        elif not isinstance(block, str):
+            odd_block(transcript, "none")
         return
     kind = block.get("type")
     text = block.get("text")
@@ -82,7 +87,7 @@ def _called(transcript: Transcript, block: Fields, key: str, number: int) -> Non
             transcript.problems.count("repeated-call", "Calls that were logged twice were read once.", transcript.place)
             return
         transcript.problems.count("reused-call-id", "Two different calls have one id.", transcript.place)
-    event = Called(id=call, name=string(block.get("name")) or "tool", arguments=arguments, raw=raw, message=key)
+    event = Called(id=call, name=string(block.get("name")) or "unknown", arguments=arguments, raw=raw, message=key)
     transcript.calls.setdefault(call, transcript.emit(event))
 
 
@@ -102,7 +107,5 @@ def _other(transcript: Transcript, block: Fields, key: str) -> None:
         return
     topic = "model" if kind == "fallback" else "notice"
     if topic == "notice":
-        transcript.problems.count(
-            "unknown-block", f"Blocks of the unknown type “{kind}” are shown as JSON.", transcript.place
-        )
+        odd_block(transcript, kind)
     transcript.emit(Noted(topic=topic, text=kind, detail=json_words(block), message=key))

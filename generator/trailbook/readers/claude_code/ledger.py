@@ -211,7 +211,7 @@ class _Counter:
 
     def _call(self, talk: Talk, place: Place, block: Raw, key: str, number: int) -> None:
         call = text_in(block.get("id")) or f"{place.file}:{place.number}:{number}"
-        name = text_in(block.get("name")) or "tool"
+        name = text_in(block.get("name")) or "unknown"
         arguments = block.get("input")
         if arguments is None:
             arguments = {}

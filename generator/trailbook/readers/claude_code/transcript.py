@@ -86,7 +86,6 @@ class Transcript:
         self.copied_from: str | None = None
         """The id of the chat that the last copied record came from."""
         self.forked = False
-        self.recognised = 0
         self.naive = False
         self.first: int | None = None
         """The time of the first record that is the chat's own, and of the last one."""
@@ -129,7 +128,6 @@ class Transcript:
             return
         handler = handlers.get(kind) if isinstance(kind, str) else None
         if handler is not None:
-            self.recognised += 1
             handler(self, value)
             return
         name = kind if isinstance(kind, str) else "none"

@@ -141,7 +141,7 @@ def _sorted_blocks(transcript: Transcript, content: JSON) -> tuple[list[Fields],
         if isinstance(block, str):
             texts.append(block)
         elif not isinstance(block, dict):
-            _lost_block(transcript, "none")
+            odd_block(transcript, "none")
         elif kind == "tool_result":
             results.append(block)
         elif kind == "text" and isinstance(text := block.get("text"), str):
@@ -149,18 +149,20 @@ def _sorted_blocks(transcript: Transcript, content: JSON) -> tuple[list[Fields],
         elif kind in ("image", "document"):
             parts.append(image_of(block) if kind == "image" else file_of(block))
         else:
-            _lost_block(transcript, kind if isinstance(kind, str) else "none")
+            odd_block(transcript, kind if isinstance(kind, str) else "none")
             texts.append(json_words(block))
     if content is not None and not isinstance(content, str | list | dict):
-        _lost_block(transcript, "none")
+        odd_block(transcript, "none")
     return results, [text for text in texts if text], parts
 
 
-def _lost_block(transcript: Transcript, kind: str) -> None:
+def odd_block(transcript: Transcript, kind: str) -> None:
+    """Report a block that this reader does not know."""
     transcript.problems.count(
         "unknown-block",
         f"Blocks of the unknown type “{kind}” stand in messages; where they have fields, those are shown as JSON.",
         transcript.place,
+        lost=kind == "none",
     )
 
 
