@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import re
 
-from trailbook.rendering.cleaning import text_html
+from trailbook.rendering.cleaning import ESCAPE, STARTS_ESCAPE, text_html
 
-# CSI; OSC (a title, a link) up to its end or the end of its line; DCS, SOS, PM, APC likewise; the two-character ones.
-_ESCAPE = re.compile(
-    r"(?:\x1b\[|\x9b)(?P<arguments>[0-?]*)[ -/]*(?P<final>[@-~]|$|(?=[^ -~]))"
-    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
-    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c\n]*(?:\x1b\\|\x9c)?"
-    r"|\x1b[ -/]*[0-~]?"
-)
-_STARTS = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
 _OVERSTRIKE = re.compile(r"(?:_|([^\n]))\x08(?(1)\1|([^\n]))")
 _LONGEST_ESCAPE = 256
 
@@ -24,7 +16,7 @@ _CUBE = (0, 95, 135, 175, 215, 255)
 
 def plain_terminal_text(text: str) -> str:
     """Terminal output without any escape sequence; a lone carriage return becomes a line end, overstriking goes."""
-    return _ESCAPE.sub("", _settle(text)) if _STARTS.search(text) else _settle(text)
+    return ESCAPE.sub("", _settle(text)) if STARTS_ESCAPE.search(text) else _settle(text)
 
 
 def terminal_html(text: str) -> str:
@@ -34,12 +26,12 @@ def terminal_html(text: str) -> str:
     (256 and true colours become the nearest of them).
     """
     text = _settle(text)
-    if not _STARTS.search(text):
+    if not STARTS_ESCAPE.search(text):
         return text_html(text)
     pieces: list[str] = []
     style: dict[str, str] = {}
     position = 0
-    for match in _ESCAPE.finditer(text):
+    for match in ESCAPE.finditer(text):
         _add(pieces, text[position : match.start()], style)
         position = match.end()
         if match["final"] == "m":
@@ -52,7 +44,7 @@ def end_of_escape(text: str, at: int) -> int:
     """`at`, or the end of the escape sequence that stands across it: where a text may be cut without debris."""
     if "\x1b" not in text:
         return at
-    for match in _ESCAPE.finditer(text, max(0, at - _LONGEST_ESCAPE), at + _LONGEST_ESCAPE):
+    for match in ESCAPE.finditer(text, max(0, at - _LONGEST_ESCAPE), at + _LONGEST_ESCAPE):
         if match.start() < at < match.end():
             return match.end()
     return at

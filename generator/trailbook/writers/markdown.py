@@ -211,6 +211,8 @@ def _step(step: Step, note: _Note, level: str) -> Iterator[str]:
         who = word_of(step, note.agent, subagent=note.sheet.parent is not None)
         yield f"{level}# {inline(who)}{_elapsed(step, note)}"
         yield ""
+        yield _mark(step.kind)
+        yield ""
         yield safe_markdown(step.text or step.title)
         yield from _parts(step, note)
         return
@@ -218,7 +220,7 @@ def _step(step: Step, note: _Note, level: str) -> Iterator[str]:
     if step.kind == "tool" and step.anchor:
         answered = "answered" if step.linked is not None or step.result_place is not None else "unanswered"
         yield ""
-        yield f"[//]: # (call {quote(step.anchor, safe='|:')} {answered})"
+        yield f"[//]: # (call {quote(step.anchor, '|:', errors='replace')} {answered})"
     if step.diff:
         yield ""
         yield fenced(step.diff, "diff")
@@ -227,6 +229,11 @@ def _step(step: Step, note: _Note, level: str) -> Iterator[str]:
     yield from _subagent(step, note)
     yield from _words(step)
     yield from _parts(step, note)
+
+
+def _mark(what: str) -> str:
+    """A line that no program shows, for whoever counts what stands in the note."""
+    return f"[//]: # ({what})"
 
 
 def _elapsed(step: Step, note: _Note) -> str:
@@ -254,7 +261,7 @@ def _words(step: Step) -> Iterator[str]:
     if step.kind == "thought":
         yield quoted(safe_markdown(clipped.head + ("\n\n…\n\n" + clipped.tail if clipped.tail else "")))
     else:
-        yield fenced(clipped.head + ("\n…\n" + clipped.tail if clipped.tail else ""))
+        yield fenced(clipped.head.rstrip("\n") + ("\n…\n" + clipped.tail if clipped.tail else ""))
     if clipped.left_out:
         yield ""
         yield f"*… {clipped.words()}.*"
