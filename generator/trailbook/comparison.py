@@ -45,6 +45,8 @@ class Comparison:
     """What of it stands in the file, word for word or redacted."""
     redacted: int = 0
     """Pieces that stand in the file with something taken out."""
+    shortened: int = 0
+    """Bodies of which a page shows a part and counts the rest."""
     not_carried: Counter[str] = field(default_factory=Counter)
     losses: list[Loss] = field(default_factory=list)
 
@@ -60,6 +62,8 @@ class Comparison:
             parts.append(_count(self.found["token"], "token"))
         if self.redacted:
             parts.append(f"{self.redacted:,} redacted")
+        if self.shortened:
+            parts.append(f"{self.shortened:,} shortened")
         lines = [", ".join(parts)]
         left_out = [_count(self.not_carried[kind], kind) for kind in WORDS if self.not_carried[kind]]
         if left_out:

@@ -217,10 +217,11 @@ def _step(step: Step, note: _Note, level: str) -> Iterator[str]:
         yield from _parts(step, note)
         return
     yield from _line(step)
-    if step.kind == "tool" and step.anchor:
+    if step.kind == "tool":
         answered = "answered" if step.linked is not None or step.result_place is not None else "unanswered"
-        yield ""
-        yield f"[//]: # (call {quote(step.anchor, '|:', errors='replace')} {answered})"
+        yield from ("", _mark(f"call {quote(step.anchor or '', '|:', errors='replace')} {answered}"))
+    elif step.kind == "thought" or not step.answers:
+        yield from ("", _mark("thought" if step.answers else "result"))
     if step.diff:
         yield ""
         yield fenced(step.diff, "diff")

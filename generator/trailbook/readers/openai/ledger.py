@@ -79,17 +79,18 @@ class _Counter:
         yield from self._words("answer", _text(message.get("content")), place)
         old = message.get("function_call")
         if isinstance(old, dict):
-            self.unanswered.append(f"message {place.number}")
-            yield self._call(old, f"message {place.number}", place)
+            self.unanswered.append(f"message-{place.number}-0")
+            yield self._call(old, f"message-{place.number}-0", place)
         calls = message.get("tool_calls")
-        for call in calls if isinstance(calls, list) else []:
+        for order, call in enumerate(calls if isinstance(calls, list) else [], 1):
             if isinstance(call, dict):
                 function = call.get("function")
                 logged = call.get("id")
                 if isinstance(function, dict):
-                    yield self._call(function, logged if isinstance(logged, str) else None, place)
+                    named = isinstance(logged, str) and logged
+                    yield self._call(function, str(logged) if named else f"message-{place.number}-{order}", place)
 
-    def _call(self, function: dict[str, JSON], call: str | None, place: Place) -> Entry:
+    def _call(self, function: dict[str, JSON], call: str, place: Place) -> Entry:
         name = str(function.get("name"))
         return entry_of_call(
             place, call, self.names.get(name, _true(name)), arguments_of(function.get("arguments")), self.keep

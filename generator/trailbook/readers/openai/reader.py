@@ -96,13 +96,13 @@ def _read_reply(message: Fields, place: Place, reading: _Reading) -> None:
         events.append(Said(text=words, place=place, message=key))
     old = message.get("function_call")
     if isinstance(old, dict):
-        reading.unnamed.append(_read_call(old, None, place, reading))
-    for call in map(fields, items(message.get("tool_calls"))):
-        _read_call(fields(call.get("function")), string(call.get("id")), place, reading)
+        reading.unnamed.append(_read_call(old, f"{key}-0", None, place, reading))
+    for order, call in enumerate(map(fields, items(message.get("tool_calls"))), 1):
+        _read_call(fields(call.get("function")), f"{key}-{order}", string(call.get("id")), place, reading)
 
 
-def _read_call(function: Fields, logged: str | None, place: Place, reading: _Reading) -> str:
-    call = reading.pairing.call(logged, f"message-{place.number}-{len(reading.chat.events)}")
+def _read_call(function: Fields, otherwise: str, logged: str | None, place: Place, reading: _Reading) -> str:
+    call = reading.pairing.call(logged, otherwise)
     arguments, raw = read_arguments(function.get("arguments"))
     name = string(function.get("name")) or "unknown_tool"
     key = f"message-{place.number}"

@@ -32,7 +32,6 @@ def count(found: Found, keep: Keep) -> Ledger:
     for number, turn in enumerate(turns if isinstance(turns, list) else [], 1):
         if isinstance(turn, dict):
             counter.turn(turn, place_of(found.path, piece, number))
-    counter.settle()
     return counter.ledger
 
 
@@ -42,6 +41,8 @@ class _Counter:
     ledger: Ledger = field(default_factory=Ledger)
     waiting: deque[Entry] = field(default_factory=deque)
     """Calls that have no result yet, in order."""
+    ids: set[str] = field(default_factory=set)
+    """The ids that results gave to calls."""
 
     def turn(self, turn: dict[str, JSON], place: Place) -> None:
         role = turn.get("from", turn.get("role"))
@@ -50,19 +51,13 @@ class _Counter:
         if role in _RESULT:
             self._results(text, place)
         elif role in _PROMPT:
-            self.settle()
+            self.waiting.clear()
             self.ledger.entries.append(entry_of_text("prompt", place, text, self.keep))
         elif role in _CALL or role in _REPLY:
-            self.settle()
+            self.waiting.clear()
             self._reply(text, place, called=role in _CALL)
         elif text.strip():
             self.ledger.entries.append(entry_of_text("system", place, text, self.keep))
-
-    def settle(self) -> None:
-        """What is asked or said next ends the wait for results."""
-        for number, call in enumerate(self.waiting, 1):
-            call.id = call.id or f"{call.place.number}.{number} unanswered"
-        self.waiting.clear()
 
     def _reply(self, text: str, place: Place, *, called: bool) -> None:
         thought, words = _thought_and_words(text)
@@ -72,8 +67,14 @@ class _Counter:
         for kind, said in (("thought", thought), ("answer", "" if called else words)):
             if said.strip():
                 self.ledger.entries.append(entry_of_text(kind, place, said, self.keep))
-        for call in calls:
-            entry = entry_of_call(place, None, str(call.get("name")), arguments_of(call.get("arguments")), self.keep)
+        for order, call in enumerate(calls, 1):
+            entry = entry_of_call(
+                place,
+                f"turn-{place.number}-{order}",
+                str(call.get("name")),
+                arguments_of(call.get("arguments")),
+                self.keep,
+            )
             self.ledger.entries.append(entry)
             self.waiting.append(entry)
 
@@ -85,13 +86,14 @@ class _Counter:
             if isinstance(parsed, list) and len(parsed) == len(self.waiting):
                 results = parsed
             blocks = [{"content": result} for result in results]
-        for number, block in enumerate(blocks, 1):
+        for block in blocks:
             entry = self._result(block.get("content"), place)
             call = self.waiting.popleft() if self.waiting else None
             logged = block.get("tool_call_id")
-            entry.id = logged if isinstance(logged, str) and logged else f"{place.number}.{number}"
-            if call is not None:
-                call.id = entry.id
+            if call is not None and isinstance(logged, str) and logged and logged not in self.ids:
+                call.id = logged
+                self.ids.add(logged)
+            entry.id = call.id if call is not None else None
             self.ledger.entries.append(entry)
 
     def _result(self, content: JSON, place: Place) -> Entry:
