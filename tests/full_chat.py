@@ -47,7 +47,7 @@ def full_chat(text: Callable[[str], str], *, subagent: bool = False) -> c.Chat:
         c.Called(id="raw", name="tool", raw=text("raw"), **common()),
         c.Returned(call=None, parts=[c.Text(text("orphan"))], linked=None, **common()),
         c.Permission(
-            id="p", title=text("permission"), detail=text("permission.detail"), answered=START + 90_000,
+            id="p", title=text("permission"), detail=text("permission.detail"), answered=START + 10_500,
             decision="allow", **common(),
         ),
         c.Permission(id="q", title=text("asks"), question=True, answer=text("answer"), decision="answered", **common()),
@@ -63,6 +63,7 @@ def full_chat(text: Callable[[str], str], *, subagent: bool = False) -> c.Chat:
         c.Noted(topic=text("topic"), text=text("noted"), detail=text("noted.detail"), parts=[attached], **common()),
         c.Compacted(summary=text("compacted"), **common()),
         c.Answered(outcome="error", problem=text("problem"), model=text("model"), engine=text("engine"), **common()),
+        c.Asked(id="aside", text=text("aside"), **common(branch="aside")),
         c.Said(text=text("left"), **common(branch="aside")),
         c.Asked(id="second", text=text("second"), **common()),
         c.Answered(outcome="success", usage=c.Usage(1_200, 34, 1_000), cost=c.Cost(0.02, "metered"), **common()),

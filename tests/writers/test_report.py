@@ -206,7 +206,7 @@ def test_the_head_tells_the_chat_by_its_figures() -> None:
     assert figures["Tokens read"] == "1.2k (1.0k from cache)"
     assert figures["Tokens written"] == "34"
     assert figures["Cost"] == "$0.02"
-    assert figures["Waiting for you"] == "1m 20s"
+    assert figures["Waiting for you"] == "0.5s"
     assert figures["Handed on to"] == "1 subagent"
     about = {words(div[0]): words(div[1]) for div in find(overview, "about")[0]}
     assert about["Taken out"] == "1 email address."
