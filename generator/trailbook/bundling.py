@@ -15,7 +15,7 @@ from trailbook.failures import Stopped
 from trailbook.filters import left_out_when_read
 from trailbook.formats import FORMATS, NOTHING_IN_IT, TRAJECTORIES, Output, Piece, Sheet
 from trailbook.readers import Found, reader
-from trailbook.recounting import Recounted, recount
+from trailbook.recounting import Recounted, recount, recount_page
 from trailbook.redaction import Removed, redact_all, secrets_of
 from trailbook.staging import lay, reason
 from trailbook.timeline import make_timeline, title_of
@@ -31,6 +31,8 @@ class Bundle:
     pieces: list[Piece] = field(default_factory=list)
     """The file, and what belongs beside it."""
     format: str = ""
+    themed: bool = False
+    """Whether it is made with another theme than trailbook's, which need not mark its steps."""
     sources: list[Found] = field(default_factory=list)
     """The chats in it."""
     steps: int = 0
@@ -57,7 +59,7 @@ def bundle(chosen: Sequence[Found], format_name: str, output: Output, folder: Pa
 
     `alone` says that a person named one chat; the file is then named for it. `folder` is where it will be saved.
     """
-    made = Bundle(format=format_name)
+    made = Bundle(format=format_name, themed=output.theme is not None)
     chats = _read(chosen, output, made)
     if not chats:
         return made
@@ -97,7 +99,7 @@ def save(made: Bundle, folder: Path) -> tuple[Path, Recounted]:
     with saving.staging(real) as private:
         for piece in made.pieces:
             lay(private, piece)
-        recounted = recount([private / file.name], made.sources) if made.format in TRAJECTORIES else Recounted()
+        recounted = _recount(private / file.name, made)
         if not beside:
             return saving.place_numbered(private / file.name, real, file.name), recounted
         for piece in (*beside, file):
@@ -105,6 +107,14 @@ def save(made: Bundle, folder: Path) -> tuple[Path, Recounted]:
             if not saving.place_new(private / piece.name, real / piece.name):
                 raise Stopped(f"{real / piece.name} appeared while it was written. Run it again.")
     return real / file.name, recounted
+
+
+def _recount(path: Path, made: Bundle) -> Recounted:
+    if made.format in TRAJECTORIES:
+        return recount([path], made.sources)
+    if FORMATS[made.format].marked and not made.themed:
+        return recount_page(path.name, path.read_bytes(), made.format, made.sources)
+    return Recounted()
 
 
 def default_folder() -> Path:

@@ -34,6 +34,8 @@ class Exported:
     """Secrets that were still in a file, by kind; then there are no pieces."""
     steps: int = 0
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
+    """The names of the pages among the pieces whose steps are marked; another theme need not mark them."""
     trajectories: list[str] = field(default_factory=list)
     """The names of the trajectory files among the pieces."""
     fidelity: list[str] = field(default_factory=list)
@@ -57,13 +59,13 @@ def export_chat(found: Found, output: Output, given: Given | None = None) -> Exp
         exported.diagnostics += each.diagnostics
         for name in output.formats:
             if each is chat or FORMATS[name].each:
-                _add(exported, name, FORMATS[name].write(each, sheet))
+                _add(exported, name, FORMATS[name].write(each, sheet), output)
         if output.formats:
             exported.rows.append(formats.row_of(each, sheet))
     if output.context is not None:
         exported.unsafe = unsafe(exported.pieces, secrets_of(output.context, removed))
     if exported.unsafe:
-        exported.pieces, exported.trajectories = [], []
+        exported.pieces, exported.pages, exported.trajectories = [], [], []
     return exported
 
 
@@ -88,11 +90,13 @@ def redacted(rows: Iterable[list[str]], output: Output) -> list[JSON]:
     return [[redact_text(text, context) if context else text for text in row] for row in rows]
 
 
-def _add(exported: Exported, format_name: str, pieces: list[Piece]) -> None:
+def _add(exported: Exported, format_name: str, pieces: list[Piece], output: Output) -> None:
     if not pieces:
         exported.fidelity.append(f"There is no reply in the chat, so {format_name} has no place for it.")
     elif format_name in TRAJECTORIES:
         exported.trajectories.append(pieces[0].name)
+    elif FORMATS[format_name].marked and output.theme is None:
+        exported.pages += [piece.name for piece in pieces]
     exported.pieces += pieces
 
 

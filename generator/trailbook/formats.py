@@ -104,6 +104,8 @@ class Format:
     """One file of one chat or of several, and what belongs beside it; the sheet's stem is its name."""
     each: bool = True
     """Whether subagents have files of their own in a folder; else they stand in the chat's."""
+    marked: bool = False
+    """Whether it marks its steps, so that they are counted again (`page_ledger`)."""
 
 
 def _report(chat: Chat, sheet: Sheet) -> list[Piece]:
@@ -158,8 +160,8 @@ def _in_one_folder(pieces: list[Piece]) -> list[Piece]:
 
 
 FORMATS = {
-    "report": Format(_report, _reports),
-    "markdown": Format(_note, _notes),
+    "report": Format(_report, _reports, marked=True),
+    "markdown": Format(_note, _notes, marked=True),
     "openai": _trajectory("openai", ".jsonl", ".jsonl"),
     "sharegpt": _trajectory("sharegpt", ".jsonl", ".jsonl"),
     "atif": _trajectory("atif", ".json", ".jsonl"),

@@ -32,6 +32,15 @@ def compare_page(log: Ledger, page: Ledger, format_name: str) -> Comparison:
     return comparison
 
 
+def together(logs: Iterable[Ledger]) -> Ledger:
+    """The ledgers of several chats as one, for a page of all of them; calls of different chats are told apart."""
+    whole = Ledger()
+    for log in logs:
+        whole.entries += log.entries
+        whole.aside += log.aside
+    return whole
+
+
 def compare_pages(
     log: Ledger, pages: Mapping[str, bytes], stems: Mapping[str, str]
 ) -> Iterable[tuple[str, Comparison]]:

@@ -1,13 +1,15 @@
-"""Each trajectory file is counted again from its bytes and compared with the log, before it is put in its place."""
+"""Each written file is counted again from its bytes and compared with the log, before it is put in its place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from trailbook.checking import Counted, check_chats, count
 from trailbook.comparison import Comparison
+from trailbook.page_fidelity import compare_page, compare_pages, together
+from trailbook.page_ledger import count_note, count_report
 from trailbook.readers import HEAD_BYTES, Found, Unreadable, reader
 from trailbook.second_reading import Changed
 from trailbook.stores import survey
@@ -33,9 +35,45 @@ def recount(files: Iterable[Path], logs: Sequence[Found]) -> Recounted:
     except (Changed, Unreadable, OSError) as error:
         result.lines.append(f"The files could not be compared with the log: {error}")
         result.lost = True
+    return _unless_changed(result, logs)
+
+
+def recount_pages(pages: Mapping[str, bytes], stems: Mapping[str, str], log: Found) -> Recounted:
+    """Compare the reports and notes of one chat and its subagents with its log, as `page_fidelity.compare_pages`.
+
+    Only what is lost has a line: a folder has very many pages.
+    """
+    result = Recounted()
+    try:
+        for name, comparison in compare_pages(count(log).ledger, pages, stems):
+            if not comparison.complete:
+                result.lines += [f"{name}: {comparison.sentence()}", *(loss.text for loss in comparison.losses)]
+                result.lost = True
+    except (Unreadable, OSError) as error:
+        result.lines.append(f"The pages could not be compared with the log: {error}")
+        result.lost = True
+    return _unless_changed(result, [log])
+
+
+def recount_page(name: str, data: bytes, format_name: str, logs: Sequence[Found]) -> Recounted:
+    """Compare one report or note of some chats, exported by itself, with their logs."""
+    result = Recounted()
+    try:
+        page = count_report([(name, data)]) if format_name == "report" else count_note(name, data)
+        comparison = compare_page(together([count(found).ledger for found in logs]), page, format_name)
+        result.lines = [f"{name}: {comparison.sentence()}", *(loss.text for loss in comparison.losses)]
+        result.lost = not comparison.complete
+    except (Unreadable, OSError) as error:
+        result.lines.append(f"{name} could not be compared with the log: {error}")
+        result.lost = True
+    return _unless_changed(result, logs)
+
+
+def _unless_changed(result: Recounted, logs: Sequence[Found]) -> Recounted:
     if result.lost and any(_has_changed(found) for found in logs):
-        result.lines = ["The log went on while it was read, so what was written of it could not be compared with it."]
-        result.lost = False
+        return Recounted(
+            ["The log went on while it was read, so what was written of it could not be compared with it."]
+        )
     return result
 
 

@@ -79,14 +79,21 @@ def reason(error: Exception, found: Found) -> str:
 
 
 def _recount(staged: Staged, folder: Path) -> None:
-    """Compare the trajectories with the log; sidecars are read with the file that they lie beside."""
+    """Compare the pages and the trajectories with the log; sidecars are read with the file that they lie beside."""
+    pages = {name: (folder / name).read_bytes() for name in staged.exported.pages}
+    if pages:
+        from trailbook.recounting import recount_pages
+
+        counted = recount_pages(pages, staged.exported.stems, staged.found)
+        staged.exported.fidelity += counted.lines
+        staged.exported.lost = counted.lost
     files = [folder / name for name in staged.exported.trajectories]
     if files:
         from trailbook.recounting import recount
 
         recounted = recount(files, [staged.found])
         staged.exported.fidelity += recounted.lines
-        staged.exported.lost = recounted.lost
+        staged.exported.lost = staged.exported.lost or recounted.lost
 
 
 def lay(folder: Path, piece: Piece) -> Written:
