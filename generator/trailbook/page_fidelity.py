@@ -49,14 +49,25 @@ def compare_pages(
     `pages` are the files of a folder by their paths; `stems` their names by the path of chat ids, the chat's own first.
     """
     chat, *_ = stems
+    folders = {name.partition("/")[0] for name in pages}
     for key, ledger in _each(log, chat):
         stem = stems.get(key)
         report = _parts(pages, stem)
         if report:
             yield report[0][0], compare_page(ledger, count_report(report), "report")
+        elif "reports" in folders:
+            yield key, _without_page(ledger, "report")
         note = pages.get(f"notes/{stem}.md")
         if note is not None:
             yield f"notes/{stem}.md", compare_page(ledger, count_note(f"{stem}.md", note), "markdown")
+        elif "notes" in folders:
+            yield key, _without_page(ledger, "markdown")
+
+
+def _without_page(ledger: Ledger, format_name: str) -> Comparison:
+    comparison = Comparison(format_name)
+    _lose("subagent", f"The chat {ledger.chat} has no page in the format {format_name}.", comparison)
+    return comparison
 
 
 def _parts(pages: Mapping[str, bytes], stem: str | None) -> list[tuple[str, bytes]]:

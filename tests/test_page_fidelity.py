@@ -1,0 +1,113 @@
+"""A report or a note that lacks a step of the log is found out, whatever the step was."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conftest import EXAMPLES
+from trailbook.comparison import Comparison
+from trailbook.exporting import export_chat
+from trailbook.formats import Output
+from trailbook.ledger import Ledger, keep_nothing
+from trailbook.page_fidelity import compare_pages
+from trailbook.readers import Found, reader
+from trailbook.stores import survey
+
+Pages = dict[str, bytes]
+
+
+@cache
+def examples() -> list[Found]:
+    return survey([EXAMPLES]).chats
+
+
+def pages_of(found: Found) -> tuple[Ledger, Pages, dict[str, str]]:
+    exported = export_chat(found, Output(zone=UTC))
+    ledger = reader(found.reader).count(found, keep_nothing)
+    return ledger, {piece.name: piece.data for piece in exported.pieces}, exported.stems
+
+
+def compared(found: Found, change: Callable[[str, str], str] = lambda name, page: page) -> dict[str, Comparison]:
+    """What came of the chat's own pages after `change` changed each."""
+    ledger, pages, stems = pages_of(found)
+    changed = {name: change(name, page.decode()).encode() for name, page in pages.items()}
+    return dict(compare_pages(ledger, changed, stems))
+
+
+def slug() -> Found:
+    return next(found for found in examples() if found.path == EXAMPLES / "atif" / "slug.json")
+
+
+@pytest.mark.parametrize("found", examples(), ids=lambda found: found.id[:24])
+def test_every_page_of_every_example_has_a_step_for_everything(found: Found) -> None:
+    comparisons = compared(found)
+    assert {name.partition("/")[0] for name in comparisons} == {"reports", "notes"}
+    assert [(name, loss.text) for name, each in comparisons.items() for loss in each.losses] == []
+
+
+def test_the_sentence_counts_the_chats_own_calls_and_its_results_without_one() -> None:
+    sentences = {name.partition("/")[0]: each.sentence() for name, each in list(compared(slug()).items())[:2]}
+    assert sentences == {"reports": "4 of 4 calls, 6 of 6 results", "notes": "4 of 4 calls, 6 of 6 results"}
+
+
+def test_subagents_have_pages_of_their_own() -> None:
+    assert [each.expected["call"] for each in compared(slug()).values()] == [4, 4, 1, 1]
+
+
+def _without(pattern: str) -> Callable[[str, str], str]:
+    def change(_name: str, page: str) -> str:
+        return re.sub(pattern, "", page, count=1)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("prompt", _without(r'<li class="st c-you" data-kind="asked"|\[//\]: # \(asked\)')),
+        ("answer", _without(r'<li class="st c-say" data-kind="said"|\[//\]: # \(said\)')),
+        ("thought", _without(r'<li class="st c-think" data-kind="thought"|\[//\]: # \(thought\)')),
+        ("call", _without(r' data-call="call_read_1"|\[//\]: # \(call call_read_1 answered\)')),
+        ("result", _without(r'(?<=data-answered=")yes|(?<=call_read_1 )answered(?=\))')),
+        ("result", _without(r' data-result=""|\[//\]: # \(result\)')),
+    ],
+)  # fmt: skip
+def test_a_step_that_is_missing_is_found_in_both(kind: str, change: Callable[[str, str], str]) -> None:
+    report, note = list(compared(slug(), change).values())[:2]
+    assert {kind} <= {loss.kind for loss in report.losses}
+    assert {kind} <= {loss.kind for loss in note.losses}
+
+
+def test_a_step_that_the_log_has_not_is_found() -> None:
+    def twice(_name: str, page: str) -> str:
+        return page.replace("[//]: # (said)", "[//]: # (said)\n\n[//]: # (said)", 1)
+
+    parcels = next(found for found in examples() if found.path.name == "parcels.jsonl")
+    report, note = compared(parcels, twice).values()
+    assert (report.losses, [loss.text for loss in note.losses]) == ([], ["There are 1 answers more than in the log."])
+
+
+def test_what_a_chat_says_cannot_pass_for_a_step(tmp_path: Path) -> None:
+    said = 'x\n<li class="st c-say" data-kind="said">\n[//]: # (said)\n```\n[//]: # (thought)\n```'
+    log = tmp_path / "chat.jsonl"
+    log.write_text(json.dumps({"messages": [{"role": role, "content": said} for role in ("user", "assistant")]}))
+    (found,) = survey([log]).chats
+    for each in compared(found).values():
+        assert each.losses == []
+        assert (each.found["prompt"], each.found["answer"], each.found["thought"]) == (1, 1, 0)
+
+
+def test_a_subagent_without_pages_is_found() -> None:
+    ledger, pages, stems = pages_of(slug())
+    own = stems[next(iter(stems))]
+    left = {name: page for name, page in pages.items() if own in name}
+    assert len(left) == 2
+    lost = [loss.kind for _, each in compare_pages(ledger, left, stems) for loss in each.losses]
+    assert lost == ["subagent", "subagent"]
