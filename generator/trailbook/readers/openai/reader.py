@@ -21,16 +21,17 @@ from trailbook.chat import (
     Said,
     Text,
     Thought,
-    Tool,
 )
 from trailbook.readers import Found, Unreadable
 from trailbook.readers.arguments import read_arguments
 from trailbook.readers.images import image_from_url
 from trailbook.readers.lines import Problems
 from trailbook.readers.openai.finding import is_chat, words_of
+from trailbook.readers.openai.tools import tool_of, true_name
 from trailbook.readers.pairing import Pairing
 from trailbook.readers.pieces import again, parse, place_of
 from trailbook.readers.values import Fields, fields, items, string
+from trailbook.stand_ins import take_prompts
 
 
 def read(found: Found, zone: tzinfo) -> Chat:
@@ -42,7 +43,11 @@ def read(found: Found, zone: tzinfo) -> Chat:
         raise Unreadable(f"{found.path.name} holds no OpenAI chat at {piece.number}.")
     agent = Agent(name="assistant", product="OpenAI chat")
     reading = _Reading(Chat(id=found.id, source="openai", agent=agent), problems)
-    reading.chat.tools = [tool for each in _declared(fields(value)) if (tool := _tool(each))]
+    for function in _declared(fields(value)):
+        tool = tool_of(function)
+        if tool is not None:
+            reading.names[str(function["name"])] = tool.name
+            reading.chat.tools.append(tool)
     for number, message in enumerate(map(fields, items(fields(value).get("messages"))), 1):
         _read_message(message, place_of(found.path, piece, number), reading)
     reading.chat.diagnostics = problems.found
@@ -54,6 +59,8 @@ class _Reading:
     chat: Chat
     problems: Problems
     pairing: Pairing = field(default_factory=Pairing)
+    names: dict[str, str] = field(default_factory=dict)
+    """Declared names of tools, with the names that they have in truth."""
     unnamed: deque[str] = field(default_factory=deque)
     """Calls of the old shape, which has no ids: their results answer them in order."""
 
@@ -61,11 +68,6 @@ class _Reading:
 def _declared(chat: Fields) -> list[Fields]:
     tools = [fields(fields(tool).get("function")) for tool in items(chat.get("tools"))]
     return tools + [fields(function) for function in items(chat.get("functions"))]
-
-
-def _tool(function: Fields) -> Tool | None:
-    name = string(function.get("name"))
-    return Tool(name, string(function.get("description")), function.get("parameters")) if name else None
 
 
 def _read_message(message: Fields, place: Place, reading: _Reading) -> None:
@@ -104,7 +106,8 @@ def _read_reply(message: Fields, place: Place, reading: _Reading) -> None:
 def _read_call(function: Fields, otherwise: str, logged: str | None, place: Place, reading: _Reading) -> str:
     call = reading.pairing.call(logged, otherwise)
     arguments, raw = read_arguments(function.get("arguments"))
-    name = string(function.get("name")) or "unknown_tool"
+    logged_name = string(function.get("name")) or "unknown_tool"
+    name = reading.names.get(logged_name) or true_name(logged_name)
     key = f"message-{place.number}"
     reading.chat.events.append(Called(id=call, name=name, arguments=arguments, raw=raw, place=place, message=key))
     return call
@@ -119,7 +122,15 @@ def _read_result(message: Fields, place: Place, reading: _Reading) -> None:
     if call is None:
         reading.problems.count("orphan-result", "A result answers no call of the chat; it is shown by itself.", place)
     parts = _parts(message.get("content"), words=True)
+    prompts: list[tuple[str, bool]] = []
+    if parts and isinstance(parts[-1], Text):
+        words, prompts = take_prompts(parts[-1].text)
+        parts[-1:] = [Text(words)] if words else []
     reading.chat.events.append(Returned(call=call, parts=parts, linked=linked, place=place))
+    for order, (prompt, person) in enumerate(prompts, 1):
+        injected = None if person else "context"
+        asked = Asked(id=f"message-{place.number}-{order}", text=prompt, injected=injected, place=place)
+        reading.chat.events.append(asked)
 
 
 def _parts(content: JSON, *, words: bool) -> list[Part]:
