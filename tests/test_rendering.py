@@ -116,6 +116,10 @@ def test_columns_are_aligned_by_class() -> None:
     assert "style=" not in shown
 
 
+def test_a_column_without_a_head_is_no_heading() -> None:
+    assert html("| | b |\n|--|--|\n| 1 | 2 |").count("<th>") == 1
+
+
 @pytest.mark.parametrize(
     "words",
     [

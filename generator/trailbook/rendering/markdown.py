@@ -78,6 +78,7 @@ def _parse(text: str) -> list[Token] | None:
     if _addresses_grow(tokens, len(text)):
         return None
     _shift_headings(tokens)
+    _demote_empty_heads(tokens)
     return tokens
 
 
@@ -128,6 +129,13 @@ def _shift_headings(tokens: list[Token]) -> None:
             token.tag = f"h{level}"
         elif token.type == "heading_close":
             token.tag = f"h{level}"
+
+
+def _demote_empty_heads(tokens: list[Token]) -> None:
+    """The head of a column without words is an ordinary cell: nobody could be told what it heads."""
+    for index, token in enumerate(tokens):
+        if token.type == "th_open" and not tokens[index + 1].content:
+            token.tag = tokens[index + 2].tag = "td"
 
 
 def _table_grows(text: str) -> bool:
