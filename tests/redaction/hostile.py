@@ -49,6 +49,7 @@ REPEATS = {
     "full name": "Mira Okafor",
     "known": "hunter22",
     "token": "[key]",
+    "tokens and emails": "[key] a@corp.io ",
     "setting": "password=a1b2c3d4 ",
     "setting and token": "password=a1b2c3d4[email]",
     "data address": "data:text/plain;base64,",

@@ -144,8 +144,9 @@ def spelled_secrets(
     for secret in secrets:
         thing = encoded(secret)
         for form in secret_spellings.spellings(secret):
-            rule = "word" if len(form) < shortest else "anywhere"
-            yield form, Literal(kind, thing, rule)
+            yield form, Literal(kind, thing, "word" if len(form) < shortest else "anywhere")
+        for form in secret_spellings.encodings(secret):
+            yield form, Literal(kind, thing, "anywhere")
 
 
 def _spelled_home(home: str) -> Iterator[tuple[str, Literal]]:

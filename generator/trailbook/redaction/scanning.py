@@ -114,8 +114,10 @@ def merged(data: bytes, findings: list[Finding]) -> list[Finding]:
     A token that redaction left before is never cut; what is made of tokens only is no finding.
     """
     tokens = [found.span() for found in _TOKEN.finditer(data)] if b"[" in data else []
+    if tokens:
+        findings = [_around_tokens(finding, tokens) for finding in findings]
     result: list[Finding] = []
-    for finding in sorted(_around_tokens(finding, tokens) for finding in findings):
+    for finding in sorted(findings):
         if result and finding.start < result[-1].end:
             last = result[-1]
             if finding.kind == "email" and last.kind in ("password", "key"):
@@ -128,10 +130,15 @@ def merged(data: bytes, findings: list[Finding]) -> list[Finding]:
 
 
 def _around_tokens(finding: Finding, tokens: list[tuple[int, int]]) -> Finding:
-    for start, end in tokens:
-        if start < finding.end and finding.start < end:
-            finding = finding._replace(start=min(start, finding.start), end=max(end, finding.end))
-    return finding
+    """The finding, wider where it would cut a token at its start or end."""
+    start, end = finding.start, finding.end
+    first = bisect_right(tokens, (start, start)) - 1
+    if first >= 0 and tokens[first][1] > start:
+        start = tokens[first][0]
+    last = bisect_right(tokens, (end - 1, end - 1)) - 1
+    if last >= 0 and tokens[last][1] > end:
+        end = tokens[last][1]
+    return finding._replace(start=start, end=end)
 
 
 def _is_tokens(data: bytes) -> bool:

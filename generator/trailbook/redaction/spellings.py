@@ -17,12 +17,17 @@ _SHORTEST_PIECE = 8
 
 
 def spellings(secret: str) -> set[str]:
-    """Every spelling of a secret that is looked for, itself among them."""
+    """Every spelling in which a secret can be told from what stands beside it, itself among them."""
     found = {form for each in _forms(secret) for form in (each, *_escaped(each))}
+    return {form for form in found if len(form) >= len(secret)}
+
+
+def encodings(secret: str) -> set[str]:
+    """What a secret looks like inside a longer text in hex or base64: it may stand between any letters."""
+    found: set[str] = set()
     for data in (secret.encode("utf-8", "replace"), secret.encode("utf-16-le", "replace")):
-        found.update((data.hex(), data.hex().upper()))
-        found.update(_base64_pieces(data))
-    return {form for form in found if len(form) >= min(len(secret), _SHORTEST_PIECE)}
+        found.update((data.hex(), data.hex().upper(), *_base64_pieces(data)))
+    return found
 
 
 def _forms(secret: str) -> Iterator[str]:
@@ -53,14 +58,22 @@ def _escaped(text: str) -> Iterator[str]:
     yield shlex.quote(text)[1:-1] if "'" in text else text
     yield "".join(f"\\{c}" if c in '"$`\\!' else c for c in text)
     yield "".join(f"\\{c}" if not (c.isalnum() or c in "_-./:@%+,=") else c for c in text)
-    yield from (text.replace("'", "\\'"), text.replace("'", "''"), text.replace('"', '""'))
+    yield from (
+        repr(text)[1:-1],
+        text.replace("\\", "\\\\"),
+        text.replace("'", "\\'"),
+        text.replace("'", "''"),
+        text.replace('"', '""'),
+    )
 
 
 def _json_escaped(text: str) -> Iterator[str]:
     for ascii_only in (False, True):
-        once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
-        twice = json.dumps(once)[1:-1]
-        yield from (once, twice, json.dumps(twice)[1:-1], once.replace("/", "\\/"))
+        once = twice = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+        for _ in range(2):
+            twice = json.dumps(twice, ensure_ascii=ascii_only)[1:-1]
+            yield twice
+        yield from (once, json.dumps(once)[1:-1], once.replace("/", "\\/"))
         # Go and others also escape what HTML would read.
         yield once.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
         yield once.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E").replace("'", "\\u0027")
