@@ -48,8 +48,25 @@ class Theme:
         try:
             page = self.environment.get_template(template).render(**values)
         except TemplateError as error:
-            raise wrong_template(error) from None
+            raise _wrong_template(error) from None
         return page.encode()
+
+    def macro(self, template: str, name: str) -> Callable[..., Markup]:
+        """A macro of a template as a function. It raises Stopped where the theme's template is wrong."""
+        try:
+            macro = getattr(self.environment.get_template(template).module, name, None)
+        except TemplateError as error:
+            raise _wrong_template(error) from None
+        if macro is None:
+            raise Stopped(f"The theme's {template} has no macro {name}. Mend it, or leave --theme out.", USAGE)
+
+        def called(*values: Any) -> Markup:
+            try:
+                return Markup(macro(*values))
+            except TemplateError as error:
+                raise _wrong_template(error) from None
+
+        return called
 
 
 @lru_cache(maxsize=4)
@@ -83,7 +100,7 @@ def default_folder() -> Path:
     )
 
 
-def wrong_template(error: TemplateError) -> Stopped:
+def _wrong_template(error: TemplateError) -> Stopped:
     """What to tell a person whose theme has a template that cannot be rendered."""
     where = f" ({error.name}, line {error.lineno})" if isinstance(error, TemplateSyntaxError) else ""
     return Stopped(f"A template of the theme is wrong{where}: {error.message}. Mend it, or leave --theme out.", USAGE)

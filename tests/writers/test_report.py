@@ -230,11 +230,20 @@ def test_a_parent_and_its_subagent_link_each_other() -> None:
     assert "2026-10-08-top-4d5e6f.html" in [link.get("href") for link in below.iter("a")]
 
 
+def test_in_an_exported_report_a_subagents_steps_stand_where_it_was_started() -> None:
+    page = page_of(full_chat(each_of_its_own), alone=True)
+    (section,) = find(page, "chat")
+    nested = steps_of(section)
+    assert [step.get("data-chat") for step in nested] == ["below"] * 24
+    assert len(steps_of(page)) == 48
+    assert not [link for link in section.iter("a")]
+
+
 # --- the replay
 
 
 def test_every_step_has_a_radio_a_row_a_tally_and_an_address() -> None:
-    page = page_of(full_chat(each_of_its_own))
+    page = page_of(full_chat(each_of_its_own), subagents={"below": "below"})
     steps = steps_of(page)
     radios = [step.find("input") for step in steps]
     assert [radio.get("id") for radio in radios] == [f"s{number}" for number in range(1, len(steps) + 1)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from trailbook.axis import Axis, fold, tallies
@@ -14,11 +13,11 @@ from trailbook.rendering.code import Budget
 from trailbook.themes import Theme, load_theme
 from trailbook.timeline import Timeline, make_timeline
 from trailbook.wording import duration
-from trailbook.writers.report.overview import agent_name, make_overview, subagent_sections
+from trailbook.writers.report.overview import Address, agent_name, make_overview, subagent_section
 from trailbook.writers.report.parts import PART_BYTES, Part, gather, share_out, turn_starts
 from trailbook.writers.report.steps import Showing, step_view
 from trailbook.writers.report.track import cell_title, make_track, nearest_steps, place_on_axis
-from trailbook.writers.report.views import Cell, Neighbours, StepView
+from trailbook.writers.report.views import Cell, Neighbours, Section, StepView
 
 __all__ = ["make_views", "policy", "report_addresses", "write_report"]
 
@@ -32,6 +31,8 @@ class Laid:
     views: list[StepView]
     html: list[Markup]
     parts: list[Part]
+    size: int
+    """Bytes of all steps."""
 
 
 def write_report(chat: Chat, sheet: Sheet) -> list[Piece]:
@@ -64,16 +65,11 @@ def _lay_out(chat: Chat, sheet: Sheet) -> Laid:
     timeline = make_timeline(chat)
     axis = fold(timeline)
     views = _views_on_axis(chat, timeline, axis, sheet)
-    step_html = _macro(load_theme(sheet.output.theme))
+    step_html = load_theme(sheet.output.theme).macro("step.html", "step")
     html = [step_html(view, Neighbours(view.number - 1, view.number + 1)) for view in views]
-    limit = None if sheet.alone else PART_BYTES
-    laid = Laid(
-        timeline,
-        axis,
-        views,
-        html,
-        share_out([len(each.encode()) for each in html], turn_starts(timeline.steps), limit),
-    )
+    sizes = [len(each.encode()) for each in html]
+    parts = share_out(sizes, turn_starts(timeline.steps), None if sheet.alone else PART_BYTES)
+    laid = Laid(timeline, axis, views, html, parts, sum(sizes))
     _last[:] = [(chat, sheet, laid)]
     return laid
 
@@ -81,14 +77,29 @@ def _lay_out(chat: Chat, sheet: Sheet) -> Laid:
 def make_views(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[StepView]:
     """Every step as the templates show it, without its place on an axis."""
     showing = Showing(
+        zone=sheet.output.zone,
+        started=timeline.started,
         agent=agent_name(chat),
         limit=None if sheet.output.full else BODY_LIMIT,
         images=sheet.output.images,
         budget=Budget(),
-        chats=subagent_sections(chat, sheet),
-        subagent=sheet.parent is not None,
+        chats={subagent.id: _subagent(subagent, sheet) for subagent in chat.subagents},
+        subagent=chat.started_by is not None,
     )
     return [step_view(step, number, showing) for number, step in enumerate(timeline.steps, 1)]
+
+
+def _subagent(subagent: Chat, sheet: Sheet) -> Section:
+    """A subagent where it was started: linked where it has a page, with its steps where it has none."""
+    timeline = make_timeline(subagent)
+    stem = None if sheet.alone else sheet.subagents.get(subagent.id)
+    steps = Markup()
+    if stem is None:
+        views = make_views(subagent, timeline, replace(sheet, subagents={}))
+        for view in views:
+            view.data.append(("chat", subagent.id))
+        steps = load_theme(sheet.output.theme).macro("pieces.html", "plain")(views, "")
+    return subagent_section(subagent, timeline, stem, steps)
 
 
 def _views_on_axis(chat: Chat, timeline: Timeline, axis: Axis, sheet: Sheet) -> list[StepView]:
@@ -109,7 +120,7 @@ def _page(chat: Chat, sheet: Sheet, theme: Theme, laid: Laid, part: Part) -> byt
         return f"{page}#s{number}"
 
     shown = list(laid.html)
-    step_html = _macro(theme)
+    step_html = theme.macro("step.html", "step")
     for index in {part.start, part.stop - 1} if part.stop > part.start else set():
         shown[index] = step_html(views[index], _neighbours(index + 1, part, len(views), address))
     track = make_track(timeline, laid.axis)
@@ -129,8 +140,8 @@ def _page(chat: Chat, sheet: Sheet, theme: Theme, laid: Laid, part: Part) -> byt
         policy=policy(style.source, images=sheet.output.images),
         style=style.text,
         track=track,
-        chunks=gather(timeline.steps, part, shown.__getitem__),
-        overview=make_overview(chat, timeline, sheet, address),
+        chunks=gather(timeline, part, shown.__getitem__),
+        overview=make_overview(chat, timeline, sheet, address, laid.size if sheet.alone else 0),
         tally=views[-1].tally if views else "",
         part=part.number,
         parts=[_file(sheet.stem, each.number) for each in parts],
@@ -151,11 +162,7 @@ def policy(style_source: str, *, images: bool) -> str:
     return f"default-src 'none'; style-src {style_source};{pictures} base-uri 'none'; form-action 'none'"
 
 
-def _macro(theme: Theme):  # type: ignore[no-untyped-def]  # a template's macro has no type
-    return theme.environment.get_template("step.html").module.step  # type: ignore[attr-defined]
-
-
-def _neighbours(number: int, part: Part, total: int, address) -> Neighbours:  # type: ignore[no-untyped-def]
+def _neighbours(number: int, part: Part, total: int, address: Address) -> Neighbours:
     def lead(other: int) -> int | str | None:
         if not 1 <= other <= total:
             return None

@@ -15,13 +15,16 @@ from trailbook.formats import Sheet
 from trailbook.readers import reader
 from trailbook.rendering.cleaning import escape
 from trailbook.rendering.clipping import BODY_LIMIT
-from trailbook.timeline import Step, Timeline, make_timeline
+from trailbook.timeline import Step, Timeline
 from trailbook.wording import ORIGIN_WORDS, counted, date_and_time, duration, money, tokens
 from trailbook.writers.report.arguments import readable, text_section
 from trailbook.writers.report.views import Fact, Section
 
 MOST_ROWS = 200
 """Rows of each list of the head; what is beyond is counted."""
+
+LARGE = 3_000_000
+"""Bytes from which a page says how large it is."""
 
 MOST_BARS = 120
 """Turns that the chart shows one by one; of more, neighbours share a bar."""
@@ -84,8 +87,8 @@ class Overview:
     """The page of the chat that handed its work to this one."""
 
 
-def make_overview(chat: Chat, timeline: Timeline, sheet: Sheet, address: Address) -> Overview:
-    """All that the head of the page says of a chat."""
+def make_overview(chat: Chat, timeline: Timeline, sheet: Sheet, address: Address, size_of_steps: int = 0) -> Overview:
+    """All that the head of the page says of a chat; `size_of_steps` is the bytes of its steps on this page."""
     limit = None if sheet.output.full else BODY_LIMIT
     return Overview(
         lede=_lede(chat, timeline),
@@ -94,7 +97,7 @@ def make_overview(chat: Chat, timeline: Timeline, sheet: Sheet, address: Address
         chart=_chart(timeline, address),
         lists=[listing for listing in (_failed(timeline, address), _files(timeline, address), _lost(chat)) if listing],
         sections=_sections(chat, limit),
-        facts=_facts(chat, timeline, sheet),
+        facts=_facts(chat, timeline, sheet, size_of_steps),
         reopen=join(chat.reopen),
         parent=f"{quote(sheet.parent)}.html" if sheet.parent and not sheet.alone else None,
     )
@@ -139,16 +142,11 @@ def figures(timeline: Timeline, subagents: int) -> list[Fact]:
     return found
 
 
-def subagent_sections(chat: Chat, sheet: Sheet) -> dict[str, Section]:
-    """For each subagent, by its chat's id, what is said of it where it was started, with the link to its page."""
-    return {
-        subagent.id: _subagent_section(subagent, None if sheet.alone else sheet.subagents.get(subagent.id))
-        for subagent in chat.subagents
-    }
+def subagent_section(subagent: Chat, timeline: Timeline, stem: str | None, steps: Markup) -> Section:
+    """What is said of a subagent where it was started: its figures, its last words, the link to its page.
 
-
-def _subagent_section(subagent: Chat, stem: str | None) -> Section:
-    timeline = make_timeline(subagent)
+    `steps` is its steps as HTML where it has no page of its own.
+    """
     title = escape(timeline.title, prose=True)
     link = f'<a href="{quote(stem)}.html"><bdi>{title}</bdi></a>' if stem else f"<bdi>{title}</bdi>"
     told = " · ".join(f"{fact.name}: {fact.value}" for fact in figures(timeline, len(subagent.subagents)))
@@ -156,6 +154,8 @@ def _subagent_section(subagent: Chat, stem: str | None) -> Section:
     words = f'<p dir="auto">{escape(last, prose=True)}</p>' if last else ""
     who = escape(" · ".join(filter(None, (agent_name(subagent), ", ".join(subagent.models)))), prose=True)
     html = f'<p><b>{link}</b></p><p class="quiet">{who}</p><p class="quiet">{escape(told)}</p>{words}'
+    if steps:
+        html += f'<details class="piece"><summary>Its steps</summary>{steps}</details>'
     return Section("chat", "Subagent", Markup(html))
 
 
@@ -254,7 +254,7 @@ def _sections(chat: Chat, limit: int | None) -> list[Section]:
     return sections
 
 
-def _facts(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[Fact]:
+def _facts(chat: Chat, timeline: Timeline, sheet: Sheet, size_of_steps: int) -> list[Fact]:
     output = sheet.output
     inputs = dict.fromkeys(step.place.file for step in timeline.steps if step.place and step.place.file)
     more = f" and {len(inputs) - 3:,} more" if len(inputs) > 3 else ""
@@ -273,6 +273,8 @@ def _facts(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[Fact]:
     facts += [Fact(name, value) for name, value in optional.items() if value]
     if chat.naive_times:
         facts.append(Fact("Times", f"The log’s times have no zone; they were read as {zones.name_of(output.zone)}."))
+    if size_of_steps > LARGE:
+        facts.append(Fact("Size", f"{wording.size(size_of_steps)} on one page, because it is a file by itself."))
     if not output.images:
         facts.append(Fact("Pictures", "Left out: what they show cannot be taken out."))
     return facts

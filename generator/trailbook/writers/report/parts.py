@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from trailbook.timeline import Step
-from trailbook.wording import counted
+from trailbook.timeline import Step, Timeline, Turn
+from trailbook.wording import counted, duration, money, tokens
 
 CHUNK = 25
 """Steps of one chunk; the page's rules are fast because each looks at one chunk only."""
@@ -34,7 +34,8 @@ class Chunk:
     """The number of its first step."""
     turn: int | None = None
     """The turn that begins here, from 1; None where it goes on."""
-    title: str = ""
+    told: str = ""
+    """What the turn came to: `1m 20s · 15.9k tokens · $0.02`."""
     fold: str = ""
     """What the folded stretch is, in words."""
     steps: list[Markup] = field(default_factory=list)
@@ -57,8 +58,9 @@ def share_out(sizes: Sequence[int], starts: Set[int], limit: int | None = PART_B
     return parts
 
 
-def gather(steps: Sequence[Step], part: Part, html: Callable[[int], Markup]) -> list[Chunk]:
+def gather(timeline: Timeline, part: Part, html: Callable[[int], Markup]) -> list[Chunk]:
     """The chunks of one page; `html` gives a step's HTML by its index."""
+    steps = timeline.steps
     starts = turn_starts(steps)
     chunks: list[Chunk] = []
     before: tuple[int, str | None, bool] | None = None
@@ -67,7 +69,7 @@ def gather(steps: Sequence[Step], part: Part, html: Callable[[int], Markup]) -> 
         kind = (-1 if step.inherited else step.turn, step.branch, step.inherited)
         folded = step.inherited or step.branch is not None
         if kind != before or (not folded and len(chunks[-1].steps) >= CHUNK):
-            chunks.append(_chunk(steps, index, part, starts))
+            chunks.append(_chunk(timeline, index, part, starts))
         before = kind
         chunks[-1].steps.append(html(index))
     for chunk in chunks:
@@ -85,14 +87,32 @@ def turn_starts(steps: Sequence[Step]) -> set[int]:
     return set(first.values())
 
 
-def _chunk(steps: Sequence[Step], index: int, part: Part, starts: Set[int]) -> Chunk:
-    step = steps[index]
+def _chunk(timeline: Timeline, index: int, part: Part, starts: Set[int]) -> Chunk:
+    step = timeline.steps[index]
     if step.inherited:
         return Chunk(index + 1, fold="Taken over from the chat this one continues")
     if step.branch is not None:
         return Chunk(index + 1, fold="Abandoned branch")
-    begins = index in starts or index == part.start
-    return Chunk(index + 1, step.turn + 1 if begins else None, step.title if index in starts else "")
+    if index not in starts and index != part.start:
+        return Chunk(index + 1)
+    turn = timeline.turns[step.turn] if step.turn < len(timeline.turns) else None
+    return Chunk(index + 1, step.turn + 1, turn_words(turn) if turn else "")
+
+
+def turn_words(turn: Turn) -> str:
+    """What a turn came to: `1m 20s · 15.9k tokens · $0.02`, and how it ended where it did not end well."""
+    usage = turn.usage
+    number = (usage.prompt_tokens or 0) + (usage.output_tokens or 0) if usage else 0
+    parts = [
+        duration(turn.ended - turn.at)
+        if turn.at is not None and turn.ended is not None and turn.ended > turn.at
+        else "",
+        f"{duration(turn.waiting)} of it waiting" if turn.waiting else "",
+        f"{tokens(number)} tokens" if number else "",
+        money(turn.cost.usd) if turn.cost and turn.cost.billing != "plan" else "",
+        {"interrupted": "interrupted", "error": "ended with a problem"}.get(turn.outcome or "", ""),
+    ]
+    return " · ".join(part for part in parts if part)
 
 
 def _last_turn(start: int, index: int, starts: Set[int], sizes: Sequence[int], limit: int) -> int:

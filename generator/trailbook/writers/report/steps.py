@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import tzinfo
 
 from markupsafe import Markup
 
@@ -17,7 +18,7 @@ from trailbook.rendering.diffs import diff_html
 from trailbook.rendering.images import file_words, image_html
 from trailbook.rendering.markdown import markdown_html
 from trailbook.timeline import Step
-from trailbook.wording import STATUS_WORDS, duration, money, tokens
+from trailbook.wording import STATUS_WORDS, date_and_time, duration, money, tokens
 from trailbook.writers.report.arguments import argument_views, code_section, path_of, text_section
 from trailbook.writers.report.views import Fact, Section, StepView
 
@@ -54,6 +55,11 @@ WORDS = {
 FOLDED_FROM = 60
 """Lines from which a piece beside the main one is folded."""
 
+_MARKS = re.compile(r"\*\*|`|^#+ +|^> +")
+"""Marks of Markdown that say nothing in a single line."""
+
+_CHECKS = re.compile(r"\[([ x~])\] (.*)")
+
 _NUMBERED = re.compile(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
 
 
@@ -61,6 +67,8 @@ _NUMBERED = re.compile(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
 class Showing:
     """What every step of a report is shown with."""
 
+    zone: tzinfo
+    started: int | None
     agent: str
     limit: int | None
     """Characters of one body; None for all of them."""
@@ -103,12 +111,15 @@ def _capital(word: str) -> str:
 def step_view(step: Step, number: int, showing: Showing) -> StepView:
     """A step as the templates show it; its place on the axis and its tally are filled in by the page."""
     facts, sections = _content(step, showing)
+    word = word_of(step, showing.agent, subagent=showing.subagent)
+    speaks = step.kind in ("asked", "said")
     view = StepView(
         number=number,
         kind=step.kind,
         colour=colour_of(step),
-        word=word_of(step, showing.agent, subagent=showing.subagent),
-        title=step.title,
+        word=word,
+        title=_MARKS.sub("", step.title) if speaks else step.title,
+        heading=word if speaks and step.text else step.title,
         subtitle=_subtitle(step),
         took=duration(step.duration) if step.duration else "",
         status=step.status or "",
@@ -117,7 +128,7 @@ def step_view(step: Step, number: int, showing: Showing) -> StepView:
         coarse=0,
         fine=0,
         gap="",
-        facts=[*_facts(step), *facts],
+        facts=[*_time_facts(step, showing), *facts, *_facts(step)],
         sections=sections,
     )
     view.data = _data(step, sections)
@@ -151,10 +162,19 @@ def _data(step: Step, sections: list[Section]) -> list[tuple[str, str]]:
     return data
 
 
+def _time_facts(step: Step, showing: Showing) -> list[Fact]:
+    facts: list[Fact] = []
+    if step.at is not None:
+        clock = date_and_time(step.at, showing.zone)
+        elapsed = "" if showing.started is None else f" ({duration(step.at - showing.started)} in)"
+        facts.append(Fact("At", clock + elapsed))
+    if step.duration:
+        facts.append(Fact("Waited" if step.kind == "approval" else "Took", duration(step.duration)))
+    return facts
+
+
 def _facts(step: Step) -> list[Fact]:
     facts: list[Fact] = []
-    if step.kind == "approval" and step.duration:
-        facts.append(Fact("Waited", duration(step.duration)))
     if step.name and step.name.casefold() != step.title.casefold():
         facts.append(Fact("Tool", step.name))
     if step.url:
@@ -216,8 +236,10 @@ def _text_sections(step: Step, showing: Showing) -> list[Section]:
         return [_words_section("Context" if folded else "", text, showing, folded=folded)]
     if step.kind == "tool":
         return [_result_section(step, text, showing)]
-    if step.topic in ("compaction", "plan"):
-        return [_words_section("Summary" if step.topic == "compaction" else "", text, showing)]
+    if step.topic == "compaction":
+        return [_words_section("Summary", text, showing)]
+    if step.topic == "plan" and all(map(_CHECKS.fullmatch, text.split("\n"))):
+        return [_checks_section(text)]
     return [_terminal_section("", text, showing.limit)]
 
 
@@ -235,6 +257,15 @@ def _terminal_section(label: str, text: str, limit: int | None) -> Section:
     lines = text.count("\n") + 1
     folded = bool(label) and lines >= FOLDED_FROM
     return Section("terminal", label, head, clipped.words() if clipped.left_out else "", tail, folded)
+
+
+def _checks_section(text: str) -> Section:
+    """A plan's lines, `[x] done`, `[~] begun` or `[ ] open`, as a checklist."""
+    items = []
+    for mark, words in _CHECKS.findall(text):
+        state, said = {"x": ("done", "Done"), "~": ("begun", "Begun"), " ": ("open", "To do")}[mark]
+        items.append(f'<li class="{state}"><span class="vh">{said}: </span><bdi>{escape(words, prose=True)}</bdi></li>')
+    return Section("checklist", "", Markup("".join(items)))
 
 
 def _result_section(step: Step, text: str, showing: Showing) -> Section:

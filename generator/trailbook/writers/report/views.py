@@ -43,6 +43,9 @@ class StepView:
     word: str
     """What a step of this kind is called."""
     title: str
+    """One line, for the list."""
+    heading: str
+    """What stands above the details: the title, or who speaks where the words follow."""
     took: str
     status: str
     """`done`, `failed`, `declined`, `waiting` or empty."""
