@@ -33,6 +33,9 @@ GOES = [
     (f"my password is {WORD}.", "my password is [key]."),
     (f"DB_PASS={WORD}", "DB_PASS=[key]"),
     ("export DB_PASSWORD=swordfish", "export DB_PASSWORD=[key]"),
+    ("PGPASSWORD=swordfish psql", "PGPASSWORD=[key] psql"),
+    ("x?user=app&password=SbUkFNVOeorxrabm&ssl=true", "x?user=app&password=[key]&ssl=true"),
+    ("The `gho_" + "RWUPieGxKZtBGRwWHuahCTCwtIzvYURKFhP6` value", "The `[key]` value"),
     (f"twilio auth token: {HEX}", "twilio auth token: [key]"),
     # where it stands: headers, addresses, commands
     (f"Authorization: {OPAQUE}", "Authorization: [key]"),

@@ -75,7 +75,7 @@ def find_assignments(data: bytes) -> Iterator[Finding]:
         if found.end(2) >= 0:
             finding = _in_prose(data, position, sureness)
         else:
-            finding = _assigned(data, position, name, sureness, data[found.start(3) : found.end(3)].strip())
+            finding = _assigned(data, position, name, sureness, data[found.start(3) : position])
         if finding:
             yield finding
             position = finding.end
@@ -95,7 +95,10 @@ def _name_that_ends(data: bytes, start: int, end: int) -> str:
 
 
 def _assigned(data: bytes, position: int, name: str, sureness: int, joint: bytes) -> Finding | None:
-    capital = bool(_CAPITALS.match(name)) and joint in (b"=", b":", b"%3D")
+    # DB_PASSWORD = …, PGPASSWORD=…
+    capital = name.isupper() and joint == b"="
+    joint = joint.strip()
+    capital = capital or (bool(_CAPITALS.match(name)) and joint in (b"=", b":", b"%3D"))
     value = value_at(data, position, setting=capital and joint == b"=")
     if value is None or (joint == b"," and not value.quoted):
         return None

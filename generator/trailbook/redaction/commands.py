@@ -64,12 +64,13 @@ def setting(data: bytes, _start: int, position: int) -> Iterator[Finding]:
         yield from key(data, value.start, value.end)
 
 
-def sql_password(data: bytes, _start: int, position: int) -> Iterator[Finding]:
+def sql_password(data: bytes, start: int, position: int) -> Iterator[Finding]:
     """The password in an SQL statement (`IDENTIFIED BY '…'`)."""
+    capital = data[start:position].isupper()  # in prose and code the same words are written small
     if data[position - 1 : position] == b"'":
         position -= 1
     value = value_at(data, position, setting=False)
     if value is None or not value.quoted:
         return
-    if is_secret_value(text_at(data, value.start, value.end), PASSWORD, quoted=True, capital=True):
+    if is_secret_value(text_at(data, value.start, value.end), PASSWORD, quoted=True, capital=capital):
         yield from key(data, value.start, value.end)

@@ -15,9 +15,12 @@ _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(
     r"(?:[A-Za-z]?[a-z]*|[A-Z]+|[a-z]+(?:[A-Z][a-z]+)+|(?:[A-Z][a-z]+)+|(?:[A-Z][a-z]+)*[A-Z]{2,5}(?:[A-Z][a-z]+)*)$"
 )
-_WORD_AND_NUMBER = re.compile(r"(?:[A-Za-z]{2,}?\d{1,2}|[a-z]{1,5}\d{1,5}|\d{1,4}|[vV]\d+|\d{1,2}[a-z]{1,2})$")
+_MOST_CONSONANTS = re.compile(r"(?i)[b-df-hj-np-tv-xz]{7}")
+_NO_VOWEL = re.compile(r"[B-DF-HJ-NP-TV-XZ][b-df-hj-np-tv-xz]+(?=[A-Z]|$)")
+_NUMBERED = re.compile(r"(?:[a-z]{1,5}\d{1,5}|\d{1,4}|[vV]\d+|\d{1,2}[a-z]{1,2})$")
 _PLACEHOLDER = re.compile(
-    r"(?i)your|example|placeholder|change.?me|replace|insert|dummy|redacted|removed|hidden|masked|censored|sample|"
+    r"(?i)(?:^|[^a-z])your|your[-_ ]|example|placeholder|change.?me|replace|insert|dummy|redacted|removed|"
+    r"hidden|masked|censored|sample|"
     r"\bfake\b|\bmock|x{4}|\*{3}|\.{3}|…|•|<[^<>]*>|\{\{|\[[^\]]*\w-\w[^\]]*\]|\$\{|\$\(|\{[\w.$:-]*\}|%\(\w*\)s|^%s$|^%\w+%$|"
     r"^(?:none|null|nil|undefined|true|false|yes|no|on|off|string|str|number|int|bool|boolean|any|object|bytes|required|"
     r"optional|unknown|empty|secret|password|token|todo|tbd|n/a)$"
@@ -48,7 +51,19 @@ def is_path(value: str) -> bool:
 
 def is_wordy(value: str) -> bool:
     """Whether a value is made of words, numbers and signs only: `users.id`, `your-api-key-here`, `camelCaseName2`."""
-    return all(_WORD.match(part) or _WORD_AND_NUMBER.match(part) for part in _SEPARATORS.split(value))
+    return all(map(_is_word, _SEPARATORS.split(value)))
+
+
+def _is_word(part: str) -> bool:
+    """Whether letters and digits are a word, some words joined by capitals, or such with a short number."""
+    if _NUMBERED.match(part):
+        return True
+    letters = part.rstrip("0123456789")
+    if len(part) - len(letters) > 2 or not _WORD.match(letters) or _MOST_CONSONANTS.search(letters):
+        return False
+    # Letters drawn by chance: as many capitals as small ones, and syllables that nobody can say.
+    capitals = sum(map(str.isupper, letters))
+    return not (len(letters) >= 10 and 0.3 * len(letters) < capitals < len(letters) and _NO_VOWEL.search(letters))
 
 
 def is_placeholder(value: str) -> bool:
