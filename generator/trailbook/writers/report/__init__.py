@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+
 from markupsafe import Markup
 
 from trailbook.axis import Axis, fold, tallies

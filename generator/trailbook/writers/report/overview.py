@@ -10,7 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from trailbook import wording, zones
-from trailbook.chat import Chat, Diagnostic, Usage
+from trailbook.chat import Chat, Diagnostic, Image, Usage
 from trailbook.formats import Sheet
 from trailbook.readers import reader
 from trailbook.rendering.cleaning import escape
@@ -275,7 +275,7 @@ def _facts(chat: Chat, timeline: Timeline, sheet: Sheet, size_of_steps: int) -> 
         facts.append(Fact("Times", f"The log’s times have no zone; they were read as {zones.name_of(output.zone)}."))
     if size_of_steps > LARGE:
         facts.append(Fact("Size", f"{wording.size(size_of_steps)} on one page, because it is a file by itself."))
-    if not output.images:
+    if not output.images and any(isinstance(part, Image) for step in timeline.steps for part in step.parts):
         facts.append(Fact("Pictures", "Left out: what they show cannot be taken out."))
     return facts
 

@@ -81,8 +81,11 @@ def _ticks(axis: Axis) -> list[tuple[str, str, str]]:
     ticks = [("0%", "start", "0")]
     at = step
     while at < total * 0.97:
-        ticks.append(
-            (f"{at / total * 100:.2f}%", "middle", duration(at * 1_000).replace("m 00s", "m").replace("h 00m", "h"))
-        )
+        ticks.append((f"{at / total * 100:.2f}%", "middle", _round_words(at)))
         at += step
     return ticks
+
+
+def _round_words(seconds: int) -> str:
+    """A round length of time: `5s`, `1m 30s`, `2m`, `1h`."""
+    return duration(seconds * 1_000).replace(".0s", "s").replace("m 00s", "m").replace("h 00m", "h")
