@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 
 from conftest import ROOT
 from redaction.known_person import KEY, MIRA, OPAQUE, SECRET
+from redaction.test_matrix import strings
 from trailbook import json_text
 from trailbook.chat import JSON, Agent, Called, Chat, Said, Text
+from trailbook.readers import reader
 from trailbook.redaction import Context, redact, redact_all, redact_text
 from trailbook.redaction.replacing import redact_json
 
@@ -174,3 +177,21 @@ def test_ids_paths_and_times_stay() -> None:
 def test_text_parts() -> None:
     after, _ = redact(chat(Said(text="", parts=[Text(f"a {SECRET}")])), MIRA)
     assert after.events[0].parts == [Text("a [password]")]
+
+
+def test_a_log_of_secrets_all_the_way() -> None:
+    path = DATA / "then-valid-json.jsonl"
+    claude_code = reader("claude_code")
+    (found,) = claude_code.find(path, path.read_bytes())  # type: ignore[misc]
+    after, removed = redact(claude_code.read(found, UTC), MIRA)
+    texts = json_text.dump(list(strings(after))).decode()
+    for secret in (
+        "hunter2hunter2",
+        "abcd1234efgh5678",
+        "zx81zx81zx81zx81",
+        "s3cr3ts3cr3t",
+        "aaaabbbbccccddddeeeeffff0000",
+    ):
+        assert secret not in texts
+    assert removed.counts == {"key": 5}
+    assert removed.examples["key"][0] == 'set password="[key]" then {"token":"[key]","n":1}'
