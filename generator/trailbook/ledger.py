@@ -79,6 +79,11 @@ class Ledger:
     started_by: str | None = None
     """In a subagent's ledger: the id of the call that started it, where the file says so."""
 
+    def left_out(self, kind: str, count: int) -> None:
+        """Say that the file itself says what it left out."""
+        if count:
+            self.not_carried[kind] = self.not_carried.get(kind, 0) + count
+
     def of(self, kind: str) -> list[Entry]:
         """The entries of one kind, in order."""
         return [entry for entry in self.entries if entry.kind == kind]

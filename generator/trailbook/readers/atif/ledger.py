@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from trailbook.chat import JSON, Place, Usage
@@ -15,7 +15,7 @@ from trailbook.ledger import (
     bytes_of_data_url,
     entry_of_call,
     entry_of_image,
-    entry_of_text,
+    entry_of_written,
 )
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
@@ -35,10 +35,12 @@ def _count(trajectory: dict[str, JSON], first: Place, folder: Path, keep: Keep) 
     ledger = Ledger(chat=_text(trajectory.get("trajectory_id")) or _text(trajectory.get("session_id")))
     started: dict[str, str] = {}
     for number, step in enumerate(_dicts(trajectory.get("steps")), 1):
-        place = replace(first, number=number)
-        entries = list(_entries(step, place, folder, keep))
-        (ledger.aside if step.get("is_copied_context") is True else ledger.entries).extend(entries)
-        if step.get("is_copied_context") is not True:
+        copied = step.get("is_copied_context") is True
+        counter = _Counter(
+            ledger, ledger.aside if copied else ledger.entries, replace(first, number=number), folder, keep
+        )
+        counter.step(step)
+        if not copied:
             ledger.usage = _sum(ledger.usage, _usage(step.get("metrics")))
         started.update(_started(step))
     ledger.stated = _stated(trajectory.get("final_metrics"))
@@ -49,44 +51,51 @@ def _count(trajectory: dict[str, JSON], first: Place, folder: Path, keep: Keep) 
     return ledger
 
 
-def _entries(step: dict[str, JSON], place: Place, folder: Path, keep: Keep) -> Iterator[Entry]:
-    source = step.get("source")
-    if source == "agent":
-        for kind, content in (("thought", step.get("reasoning_content")), ("answer", step.get("message"))):
-            text = _words(content)
-            if text.strip():
-                entry = entry_of_text(kind, place, text, keep)
-                entry.images = len(_images(content))
-                yield entry
-            yield from _image_entries(content, None, place, folder)
-    else:
-        kind = "prompt" if source == "user" else "system"
-        entry = entry_of_text(kind, place, _words(step.get("message")), keep)
-        entry.images = len(_images(step.get("message")))
-        extra = step.get("extra")
-        entry.injected = isinstance(extra, dict) and "injected" in extra
-        yield entry
-        yield from _image_entries(step.get("message"), None, place, folder)
-    for call in _dicts(step.get("tool_calls")):
-        name = str(call.get("function_name"))
-        yield entry_of_call(place, _text(call.get("tool_call_id")), name, arguments_of(call.get("arguments")), keep)
-    for result in _results(step):
-        yield from _result(result, place, folder, keep)
+@dataclass(slots=True)
+class _Counter:
+    """Counts one step."""
 
+    ledger: Ledger
+    entries: list[Entry]
+    place: Place
+    folder: Path
+    keep: Keep
 
-def _result(result: dict[str, JSON], place: Place, folder: Path, keep: Keep) -> Iterator[Entry]:
-    call = _text(result.get("source_call_id"))
-    entry = entry_of_text("result", place, _words(result.get("content")), keep)
-    entry.id = call
-    entry.images = len(_images(result.get("content")))
-    extra = result.get("extra")
-    if isinstance(extra, dict):
+    def step(self, step: dict[str, JSON]) -> None:
+        source, message = step.get("source"), step.get("message")
+        if source == "agent":
+            self._say("thought", step.get("reasoning_content"))
+            self._say("answer", message)
+        else:
+            entry = self._say("prompt" if source == "user" else "system", message, always=True)
+            extra = step.get("extra")
+            if entry is not None:
+                entry.injected = isinstance(extra, dict) and "injected" in extra
+        for call in _dicts(step.get("tool_calls")):
+            name, arguments = str(call.get("function_name")), arguments_of(call.get("arguments"))
+            self.entries.append(entry_of_call(self.place, _text(call.get("tool_call_id")), name, arguments, self.keep))
+        for result in _results(step):
+            self._result(result)
+
+    def _result(self, result: dict[str, JSON]) -> None:
+        call, extra = _text(result.get("source_call_id")), result.get("extra")
+        entry = self._say("result", result.get("content"), always=True, call=call)
         for key in ("is_error", "tool_result_is_error"):
-            failed = extra.get(key)
-            if isinstance(failed, bool):
+            failed = extra.get(key) if isinstance(extra, dict) else None
+            if isinstance(failed, bool) and entry is not None:
                 entry.ok = not failed
-    yield entry
-    yield from _image_entries(result.get("content"), call, place, folder)
+
+    def _say(self, kind: str, content: JSON, *, always: bool = False, call: str | None = None) -> Entry | None:
+        """Count some words and the pictures in them."""
+        pictures = [_picture(part, self.folder) for part in _dicts(content) if part.get("type") == "image"]
+        text, entry = _words(content), None
+        if text.strip() or always:
+            entry, marks = entry_of_written(kind, self.place, text, self.keep)
+            entry.id, entry.images = call, len(pictures)
+            self.entries.append(entry)
+            self.ledger.left_out("image", marks)
+        self.entries += [entry_of_image(self.place, call, picture) for picture in pictures]
+        return entry
 
 
 def _results(step: dict[str, JSON]) -> list[dict[str, JSON]]:
@@ -111,15 +120,10 @@ def _words(content: JSON) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _images(content: JSON) -> list[dict[str, JSON]]:
-    return [part for part in _dicts(content) if part.get("type") == "image"]
-
-
-def _image_entries(content: JSON, call: str | None, place: Place, folder: Path) -> Iterator[Entry]:
-    for part in _images(content):
-        source = part.get("source")
-        path = source.get("path") if isinstance(source, dict) else None
-        yield entry_of_image(place, call, bytes_of_data_url(path) or _beside(folder, path))
+def _picture(part: dict[str, JSON], folder: Path) -> bytes | None:
+    source = part.get("source")
+    path = source.get("path") if isinstance(source, dict) else None
+    return bytes_of_data_url(path) or _beside(folder, path)
 
 
 def _beside(folder: Path, path: JSON) -> bytes | None:

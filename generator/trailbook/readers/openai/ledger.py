@@ -111,8 +111,7 @@ class _Counter:
         if text.strip() or always:
             entry, marks = entry_of_written(kind, place, text, self.keep)
             entry.images = images
-            if marks:
-                self.ledger.not_carried["image"] = self.ledger.not_carried.get("image", 0) + marks
+            self.ledger.left_out("image", marks)
             yield entry
 
 

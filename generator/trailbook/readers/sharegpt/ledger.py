@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 from trailbook import json_text
 from trailbook.chat import JSON, Place
-from trailbook.ledger import Entry, Keep, Ledger, arguments_of, digest_of_arguments, entry_of_call, entry_of_text
+from trailbook.ledger import Entry, Keep, Ledger, arguments_of, digest_of_arguments, entry_of_call, entry_of_written
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
+from trailbook.stand_ins import take_prompts
 
 _PROMPT = ("human", "user")
 _REPLY = ("gpt", "assistant", "bing", "chatgpt", "bard", "model")
@@ -52,21 +53,29 @@ class _Counter:
             self._results(text, place)
         elif role in _PROMPT:
             self.waiting.clear()
-            self.ledger.entries.append(entry_of_text("prompt", place, text, self.keep))
+            self._say("prompt", text, place)
         elif role in _CALL or role in _REPLY:
             self.waiting.clear()
             self._reply(text, place, called=role in _CALL)
         elif text.strip():
-            self.ledger.entries.append(entry_of_text("system", place, text, self.keep))
+            self._say("system", text, place)
+
+    def _say(self, kind: str, text: str, place: Place) -> Entry:
+        entry, pictures = entry_of_written(kind, place, text, self.keep)
+        self.ledger.left_out("image", pictures)
+        self.ledger.entries.append(entry)
+        return entry
 
     def _reply(self, text: str, place: Place, *, called: bool) -> None:
         thought, words = _thought_and_words(text)
         calls = _turn_of_calls(words) if called else None
         if calls is None:
             words, calls = _words_and_blocks(words, "tool_call")
-        for kind, said in (("thought", thought), ("answer", "" if called else words)):
+        else:
+            words = ""
+        for kind, said in (("thought", thought), ("answer", words)):
             if said.strip():
-                self.ledger.entries.append(entry_of_text(kind, place, said, self.keep))
+                self._say(kind, said, place)
         for order, call in enumerate(calls, 1):
             entry = entry_of_call(
                 place,
@@ -87,23 +96,24 @@ class _Counter:
                 results = parsed
             blocks = [{"content": result} for result in results]
         for block in blocks:
-            entry = self._result(block.get("content"), place)
             call = self.waiting.popleft() if self.waiting else None
             logged = block.get("tool_call_id")
             if call is not None and isinstance(logged, str) and logged and logged not in self.ids:
                 call.id = logged
                 self.ids.add(logged)
-            entry.id = call.id if call is not None else None
-            self.ledger.entries.append(entry)
+            self._result(block.get("content"), place, call.id if call is not None else None)
 
-    def _result(self, content: JSON, place: Place) -> Entry:
-        if isinstance(content, str):
-            return entry_of_text("result", place, content, self.keep)
-        text = _text(content) if isinstance(content, list) and _is_parts(content) else None
-        if text is not None:
-            return entry_of_text("result", place, text, self.keep)
-        entry = entry_of_call(place, None, "", content, self.keep)
-        return Entry("result", place, digest_of_arguments(content), text=entry.text, size=entry.size)
+    def _result(self, content: JSON, place: Place, call: str | None) -> None:
+        text = content if isinstance(content, str) else _text(content) if _is_parts(content) else None
+        if text is None:
+            entry = entry_of_call(place, None, "", content, self.keep)
+            digest = digest_of_arguments(content)
+            self.ledger.entries.append(Entry("result", place, digest, id=call, text=entry.text, size=entry.size))
+            return
+        result, prompts = take_prompts(text)
+        self._say("result", result, place).id = call
+        for prompt, person in prompts:
+            self._say("prompt" if person else "system", prompt, place)
 
 
 def _thought_and_words(text: str) -> tuple[str, str]:
@@ -158,8 +168,12 @@ def _parsed(text: str) -> JSON:
         return None
 
 
-def _is_parts(content: list[JSON]) -> bool:
-    return bool(content) and all(isinstance(part, dict) and part.get("type") == "text" for part in content)
+def _is_parts(content: JSON) -> bool:
+    return (
+        isinstance(content, list)
+        and bool(content)
+        and all(isinstance(part, dict) and part.get("type") == "text" for part in content)
+    )
 
 
 def _text(content: JSON) -> str:

@@ -127,8 +127,11 @@ def _read_reply(text: str, called: bool, place: Place, reading: _Reading) -> Non
 
 
 def _plain_calls(text: str) -> list[Fields]:
+    """The calls of a `function_call` turn; none where it holds something else as well, which then is words."""
     value = blocks.parse(text)
-    return [fields(call) for call in (value if isinstance(value, list) else [value]) if "name" in fields(call)]
+    found = value if isinstance(value, list) else [value]
+    calls = [fields(call) for call in found if "name" in fields(call)]
+    return calls if len(calls) == len(found) else []
 
 
 def _read_results(text: str, place: Place, reading: _Reading) -> None:

@@ -13,7 +13,7 @@ from trailbook.ledger import (
     bytes_of_data_url,
     entry_of_call,
     entry_of_image,
-    entry_of_text,
+    entry_of_written,
 )
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
@@ -29,11 +29,14 @@ def count(found: Found, keep: Keep) -> Ledger:
     ledger = Ledger()
     for number, record in enumerate(value if isinstance(value, list) else [], 1):
         if isinstance(record, dict):
-            ledger.entries.extend(_entries(record, place_of(found.path, piece, number), keep))
+            for entry, pictures in _entries(record, place_of(found.path, piece, number), keep):
+                ledger.entries.append(entry)
+                ledger.left_out("image", pictures)
     return ledger
 
 
-def _entries(record: dict[str, JSON], place: Place, keep: Keep) -> Iterator[Entry]:
+def _entries(record: dict[str, JSON], place: Place, keep: Keep) -> Iterator[tuple[Entry, int]]:
+    """The entries of a record, each with the number of marks in it that stand for pictures."""
     role = _scalar(record.get("role"))
     content = _scalar(record.get("content"))
     text = content if isinstance(content, str) else ""
@@ -41,26 +44,26 @@ def _entries(record: dict[str, JSON], place: Place, keep: Keep) -> Iterator[Entr
         yield from _result(record, text, place, keep)
     elif isinstance(role, str) and role in _KINDS:
         if text.strip() or role == "user":
-            yield entry_of_text(_KINDS[role], place, text, keep)
+            yield entry_of_written(_KINDS[role], place, text, keep)
         for call in _dicts(record.get("tool_calls")):
             logged, name = _scalar(call.get("id")), _scalar(call.get("name"))
             arguments = arguments_of(_scalar(call.get("args")))
-            yield entry_of_call(place, logged if isinstance(logged, str) else None, str(name), arguments, keep)
+            yield entry_of_call(place, logged if isinstance(logged, str) else None, str(name), arguments, keep), 0
 
 
-def _result(record: dict[str, JSON], text: str, place: Place, keep: Keep) -> Iterator[Entry]:
+def _result(record: dict[str, JSON], text: str, place: Place, keep: Keep) -> Iterator[tuple[Entry, int]]:
     logged = _scalar(record.get("tool_call_id"))
     call = logged if isinstance(logged, str) else None
     lines = text.split("\n")
     pictures = [data for data in map(bytes_of_data_url, lines) if data is not None]
     if pictures:
         text = "\n".join(line for line in lines if bytes_of_data_url(line) is None)
-    entry = entry_of_text("result", place, text, keep)
+    entry, marks = entry_of_written("result", place, text, keep)
     ok = _scalar(record.get("ok"))
     entry.id, entry.images, entry.ok = call, len(pictures), ok if isinstance(ok, bool) else None
-    yield entry
+    yield entry, marks
     for data in pictures:
-        yield entry_of_image(place, call, data)
+        yield entry_of_image(place, call, data), 0
 
 
 def _scalar(value: JSON) -> JSON:
