@@ -95,6 +95,8 @@ def test_an_env_file_that_is_no_plain_small_file_of_ones_own_is_not_read(
 
     (tmp_path / ".env").write_text(f"API_KEY={PASSWORD}\n")
     assert secrets_of(tmp_path) == (PASSWORD,)
+    monkeypatch.chdir(tmp_path)
+    assert secrets_of(Path()) == ()
     if hasattr(os, "getuid"):
         monkeypatch.setattr(context_module.os, "getuid", lambda: 12345)
         assert secrets_of(tmp_path) == ()
@@ -118,6 +120,18 @@ def test_variables_whose_names_say_secret() -> None:
     assert known.logins == ("zora",)
     assert known.names == ("Zora Neale",)
     assert known.emails == ("zora@corp.io",)
+
+
+def test_working_folders_tell_of_the_home_they_lie_in() -> None:
+    folders = [
+        "/Users/zora/code",
+        "/Users/zora/notes",
+        "/home/runner/work",
+        "/srv/app",
+        "D:\\Users\\Zora N\\x",
+        "relative",
+    ]
+    assert load_context(working_folders=folders, environment=EMPTY).homes == ("/Users/zora", "D:\\Users\\Zora N")
 
 
 @pytest.mark.parametrize("home", ["/", "", "C:\\"])

@@ -16,20 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from trailbook.redaction.homes import home_in
 from trailbook.redaction.labels import says_secret
+from trailbook.redaction.logins import GENERIC_LOGINS, is_generic_login
 from trailbook.redaction.values import is_telling, looks_random
 
 LARGEST_ENV_FILE = 1_000_000
 """Bytes of a `.env` in a working folder; a larger one is no list of settings."""
 
-_GENERIC_LOGINS = frozenset(
-    """
-    root admin administrator user users ubuntu debian fedora centos ec2-user runner node app dev developer docker
-    vagrant pi www-data nobody guest test postgres mysql git jenkins build builder ci codespace vscode coder jovyan
-    vercel gitpod sandbox agent service daemon default public shared home container host localhost oracle opc
-    """.split()  # noqa: SIM905
-)
-_NOT_A_PERSON = _GENERIC_LOGINS | frozenset(
+_NOT_A_PERSON = GENERIC_LOGINS | frozenset(
     ("unknown", "your name", "test user", "github actions", "continuous integration")
 )
 
@@ -76,14 +71,16 @@ def load_context(
 
     `names` and `known` are plain values from elsewhere: the command line, `trailbook.toml`, the agents' own settings
     (`PLACES.names`). `secret_files` are the person's own lists, every value of which is a secret (`NAME=value` lines or
-    one value a line). In `working_folders` (the chats' own) a `.env` is read, if it is a regular file of this user, at
-    most 1 MB and no link; there, as in the `environment` (default: this process's), only values that their names call
-    secret, that look random, or that are a URL's password. Further: the system's account and `git config`.
+    one value a line). `working_folders` are the chats' own: they tell of the home they lie in, and a `.env` there is
+    read, if it is a regular file of this user, at most 1 MB and no link. There, as in the `environment` (default: this
+    process's), only values that their names call secret, that look random (in files), or that are a URL's password.
+    Further: the system's account and `git config`.
     Raises UnreadableSecrets for one of `secret_files`.
     """
     variables = os.environ if environment is None else environment
     own = [value for path in secret_files for _, value in _read_secrets(Path(path))]
-    found = [value for folder in working_folders for value in _env_file_secrets(Path(folder))]
+    folders = [str(folder) for folder in working_folders]
+    found = [value for folder in folders for value in _env_file_secrets(Path(folder))]
     found += [value for name, value in variables.items() for value in _secrets_in(name, value, sure_name_only=True)]
     git_names, git_emails = _git_identity()
     account = _Account.of_this_user(variables)
@@ -92,17 +89,12 @@ def load_context(
         names=_persons((*names, *account.names, *git_names, *_git_author(variables))),
         emails=_unique((*git_emails, *_git_author_email(variables))),
         secrets=_unique(telling),
-        homes=_unique(home for home in account.homes if _is_home(home)),
-        logins=_unique(login for login in account.logins if login.lower() not in _GENERIC_LOGINS and len(login) > 2),
+        homes=_unique((*filter(_is_home, account.homes), *(home_in(folder) or "" for folder in folders))),
+        logins=_unique(login for login in account.logins if not is_generic_login(login) and len(login) > 2),
         hosts=_unique(host for host in (platform.node(),) if _is_personal_host(host)),
         number=number,
         passed_over=sum(not is_telling(value) for value in own),
     )
-
-
-def is_generic_login(login: str) -> bool:
-    """Whether an account's name says nothing of a person, such as `root` or `ubuntu`."""
-    return login.lower() in _GENERIC_LOGINS
 
 
 def _unique(values: Iterable[str]) -> tuple[str, ...]:
@@ -227,7 +219,8 @@ def _unquoted(value: str) -> str:
 
 
 def _env_file_secrets(folder: Path) -> Iterator[str]:
-    text = _own_small_file(folder / ".env")
+    # A folder that is not absolute is another computer's, or none: this process's own would be read instead.
+    text = _own_small_file(folder / ".env") if folder.is_absolute() else ""
     for name, value in _entries(text):
         yield from _secrets_in(name, value, sure_name_only=False)
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from trailbook.redaction.context import is_generic_login
+from trailbook.redaction.logins import is_generic_login
 
 _WINDOWS = re.compile(r"([A-Za-z]):[\\/]+(.+)$")
 _HOME_OF_SOMEONE = re.compile(
