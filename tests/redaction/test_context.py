@@ -108,7 +108,7 @@ def test_variables_whose_names_say_secret() -> None:
         "EDITOR": "Zk81Pq47Rt26Vw93Lm",
         "HTTPS_PROXY": "http://me:s3cr3tpw@proxy:3128",
         "PATH": "/usr/bin",
-        "SSH_AUTH_SOCK": "/tmp/ssh-Ab12/agent.7",
+        "SSH_AUTH_SOCK": "/run/user/1000/ssh-Ab12/agent.7",
         "HOME": "/home/zora",
         "USER": "zora",
         "GIT_AUTHOR_NAME": "Zora Neale",

@@ -101,7 +101,7 @@ password_field.send_keys(password)|Basic authentication is used|Bearer token aut
 Set-Cookie: lang=en; Path=/|?key=value|curl -u "$USER:$PASS" x|https://user:pass@host
 postgres://user:password@localhost/db|http://localhost:3000/@me|[key] and [email 2] and ~/x
 [password]: Zk81Pq47Rt26Vw93|API_KEY=|<input type="password">|setPassword(e.target.value)|Token("IDENT", "abc1")
-PWD=/srv/app|SSH_AUTH_SOCK=/tmp/ssh-a1b2/agent.1|GOOGLE_APPLICATION_CREDENTIALS=/srv/key.json
+PWD=/srv/app|SSH_AUTH_SOCK=/run/ssh-a1b2/agent.1|GOOGLE_APPLICATION_CREDENTIALS=/srv/key.json
 credentials: "same-origin"|TOKEN_URL=https://x.io/oauth/token|PASSWORD_MIN_LENGTH=12|JWT_ALGORITHM=HS256
 TOKEN_EXPIRY=15m|API_KEY_HEADER=X-Api-Key|Buffer.from(password, 'base64')|USE_CREDENTIALS = 'use-credentials'
 token = r"[-!#$%&*+.^_`0-9a-zA-Z]+"|keyword=abc123|/home/miranda|/home/mira.old/x|/home/mira-2/x|/home/runner/x
