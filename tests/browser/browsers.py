@@ -80,13 +80,13 @@ class Chromium:
 
     def open(self, address: str, settle: float = 0.2) -> None:
         """Open a page and wait until it is loaded."""
-        self.events.clear()
-        self.call("Page.navigate", url="about:blank")
-        self.call("Page.navigate", url=address)
-        end = time.monotonic() + 60
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            assert time.monotonic() < end, f"{address} did not load"
-            self.pause(0.02)
+        for each in ("about:blank", address):
+            self.events.clear()
+            self.call("Page.navigate", url=each)
+            end = time.monotonic() + 60
+            while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+                assert time.monotonic() < end, f"{each} did not load"
+                self.pause(0.01)
         self.pause(settle)
 
     def read(self, expression: str) -> Any:
