@@ -12,7 +12,21 @@ import pytest
 
 from full_chat import START, each_of_its_own, full_chat
 from pages import faults, name_of, parse
-from trailbook.chat import Agent, Asked, Called, Chat, Event, Image, Place, Returned, Said, Text
+from trailbook.chat import (
+    Agent,
+    Asked,
+    Called,
+    Chat,
+    Diagnostic,
+    Event,
+    FileChange,
+    FilesChanged,
+    Image,
+    Place,
+    Returned,
+    Said,
+    Text,
+)
 from trailbook.formats import Output, Sheet
 from trailbook.redaction import Removed
 from trailbook.rendering.cleaning import clean
@@ -236,7 +250,7 @@ def test_in_an_exported_report_a_subagents_steps_stand_where_it_was_started() ->
     nested = steps_of(section)
     assert [step.get("data-chat") for step in nested] == ["below"] * 24
     assert len(steps_of(page)) == 48
-    assert not [link for link in section.iter("a")]
+    assert not list(section.iter("a"))
 
 
 # --- the replay
@@ -291,6 +305,39 @@ def test_a_long_chat_goes_on_in_parts_and_every_address_holds() -> None:
         assert step in ids[target]
     told = [int(words(step.find("label").find("b"))) for page in pages.values() for step in steps_of(page)]
     assert told == list(range(1, 1_002))
+
+
+def test_no_single_step_or_head_makes_a_page_too_large() -> None:
+    long, deep = "p" * 3_000, {}
+    for _ in range(1_000):
+        deep = {"a": deep}
+    arguments: Any = {
+        "deep": deep,
+        "todos": [{"content": long, "status": "done"}] * 2_000,
+        **{f"argument {number}": number for number in range(500)},
+        **{f"text {number}": "line\n" * 3_000 for number in range(50)},
+    }
+    chat = chat_of(
+        Called(id="t", name=long, arguments=arguments, at=START),
+        FilesChanged(id="f", files=[FileChange(f"{number}{long}") for number in range(20_000)], at=START),
+        Asked(id="u", text="See", parts=[Image(reference=long)] * 2_000, at=START),
+        diagnostics=[Diagnostic("damaged-line", long)] * 5_000,
+        cwd=long,
+        models=[long] * 500,
+    )
+    (piece,) = write_report(chat, sheet_of())
+    assert len(piece.data) <= 3_000_000
+    page = parse(piece.data)
+    shown = words(page)
+    for told in (
+        "… and 1,600 more",
+        "… and 19,600 more",
+        "… and 19,800 more",
+        "… and 4,800 more",
+        "more pieces left out",
+    ):
+        assert told in shown
+    assert faults(piece.data) == []
 
 
 def test_an_exported_report_is_one_page_whatever_its_size() -> None:

@@ -51,6 +51,11 @@ def clip(text: str, limit: int | None = BODY_LIMIT) -> Clipped:
     return Clipped(shorter[:start], shorter[stop:], len(middle) + cut_from_lines, middle.count("\n"))
 
 
+def brief(text: str, limit: int = 400) -> str:
+    """The beginning of a text that stands beside others, `…` where more follows; as it is where it is short."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def _cut_line(match: re.Match[str]) -> str:
     line = match.group()
     at = end_of_escape(line, LINE_LIMIT)

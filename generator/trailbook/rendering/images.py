@@ -6,6 +6,7 @@ from base64 import b64encode
 
 from trailbook.chat import File, Image
 from trailbook.rendering.cleaning import escape
+from trailbook.rendering.clipping import brief
 from trailbook.wording import size
 
 LARGEST = 1_500_000
@@ -52,5 +53,5 @@ def image_html(image: Image, *, embed: bool) -> str:
 
 def _words(what: str, name: str | None, media_type: str | None, number_of_bytes: int | None, *more: str | None) -> str:
     parts = [name, media_type, None if number_of_bytes is None else size(number_of_bytes), *more]
-    told = " · ".join(part for part in parts if part)
+    told = " · ".join(brief(part) for part in parts if part)
     return f"[{what}: {told}]" if told else f"[{what}]"

@@ -24,12 +24,12 @@ LONGEST_LINK = 2_000
 """Characters of a link's address; a longer one is no link."""
 
 _LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
-_TABLE_RULE = re.compile(r"^[ >]*\|?[ :-]*-[ :|-]*$", re.MULTILINE)
+_TABLE_RULE = re.compile(r"^[ >|:-]*-[ |:]*$", re.MULTILINE)
 _ALIGNED = re.compile(r"text-align:(left|center|right)")
 
 # Where none of this stands, Markdown means nothing but paragraphs.
 _MARKED = re.compile(
-    r"[*_`\[\]\\<>&!~|]|^[ \t]*(?:[#+=-]|\d+[.)])|^ {4}|\t|(?: {2,})$|^ +| $|[\r\x00\ud800-\udfff]|https?:|www\.|@",
+    r"[*_`\[\]\\<>&!~|]|^[ \t]*(?:[#+=-]|\d+[.)])|^ |\t| $|[\r\x00\ud800-\udfff]|https?:|www\.|@",
     re.MULTILINE,
 )
 

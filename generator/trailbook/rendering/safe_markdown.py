@@ -26,7 +26,7 @@ _FENCE_LANGUAGES = frozenset(LEXERS) | {"diff", "text", "console", "ini", "makef
 
 # Where none of this stands, words can be left as they are: no link, picture, HTML, table, heading, fence or formula.
 _CAN_DO_MORE = re.compile(
-    r"[<\[\]\\$%|~^#=&]|```|`\s*\$?=|^(?: {4}|\t)|^[ \t]*[-=]{2,}[ \t]*$|^\s*[*_-](?:\s*[*_-]){2,}\s*$", re.MULTILINE
+    r"[<\[\]\\$%|~^#=&]|```|`\s*\$?=|^(?: {4}|\t)|^[ \t]*[-=]{2,}[ \t]*$|^[ \t]*[*_-][*_ \t-]+$", re.MULTILINE
 )
 
 

@@ -15,8 +15,11 @@ from trailbook.rendering.clipping import clip
 from trailbook.rendering.images import file_words, image_type, image_words
 from trailbook.rendering.safe_markdown import fenced, inline, inline_code, quoted, safe_markdown
 from trailbook.timeline import Step, Timeline, make_timeline
-from trailbook.wording import STATUS_WORDS, counted, date_and_time, duration, money, tokens, zone_name
+from trailbook.wording import STATUS_WORDS, counted, date_and_time, duration, line, money, tokens, zone_name
 from trailbook.writers.report.steps import word_of
+
+MOST_FILES = 200
+"""Files of one change that a note names."""
 
 RESULT_LIMIT = 1_200
 """Characters of a result that a note shows."""
@@ -226,7 +229,10 @@ def _step(step: Step, note: _Note, level: str) -> Iterator[str]:
         yield ""
         yield fenced(step.diff, "diff")
     elif step.files:
-        yield from ("", *(f"  * {inline(f'{change.kind} {change.path}')}" for change in step.files))
+        yield ""
+        yield from (f"  * {inline(line(f'{change.kind} {change.path}'))}" for change in step.files[:MOST_FILES])
+        if len(step.files) > MOST_FILES:
+            yield f"  * … and {len(step.files) - MOST_FILES:,} more"
     yield from _subagent(step, note)
     yield from _words(step)
     yield from _parts(step, note)
@@ -247,7 +253,7 @@ def _line(step: Step) -> Iterator[str]:
     """A step in one line: `- Ran the tests (5.1s) — 24 passed — didn’t work`."""
     title = inline(step.title) if step.injected is None else f"{inline(word_of(step, ''))}: {inline(step.title[:120])}"
     took = f" ({duration(step.duration)})" if step.duration else ""
-    detail = f" — {inline(step.detail)}" if step.detail and step.detail != step.text else ""
+    detail = f" — {inline(line(step.detail))}" if step.detail and step.detail != step.text else ""
     status = f" — {STATUS_WORDS[step.status].lower()}" if step.status not in (None, "done") else ""
     name = f" {inline_code(step.name)}" if step.name and step.name.casefold() not in step.title.casefold() else ""
     yield f"- {title}{name}{took}{detail}{status}"

@@ -18,6 +18,8 @@ PROMPT = 140
 MOST_FILES = 400
 """Files of one chat in the index; what is beyond is counted."""
 
+LONGEST_PATH = 1_000
+
 MOST_STEPS = 12
 """Steps that are linked for one file of one chat."""
 
@@ -129,7 +131,7 @@ def _files(timeline: Timeline, addresses: list[str]) -> list[tuple[str, list[tup
                 steps_of.setdefault(path, []).append(index)
     return [
         (
-            path,
+            line(path, LONGEST_PATH),
             [(index + 1, addresses[index] if addresses else "") for index in indexes[:MOST_STEPS]],
             max(len(indexes) - MOST_STEPS, 0),
         )

@@ -51,6 +51,7 @@ def write_report(chat: Chat, sheet: Sheet) -> list[Piece]:
 def report_addresses(chat: Chat, sheet: Sheet) -> list[str]:
     """For each step of the chat the page and the place on it: `<stem>-2.html#s150`."""
     parts = _lay_out(chat, sheet).parts
+    _last.clear()
     return [
         f"{_file(sheet.stem, part.number)}#s{index + 1}" for part in parts for index in range(part.start, part.stop)
     ]
@@ -60,7 +61,7 @@ _last: list[tuple[Chat, Sheet, Laid]] = []
 
 
 def _lay_out(chat: Chat, sheet: Sheet) -> Laid:
-    """The chat laid out. The last one is kept: its pages and its row in the index are made one after the other."""
+    """The chat laid out; kept from `write_report` to `report_addresses`, which follows it for the same chat."""
     if _last and _last[0][0] is chat and _last[0][1] is sheet:
         return _last[0][2]
     timeline = make_timeline(chat)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from markupsafe import Markup
@@ -16,6 +16,12 @@ from trailbook.writers.report.views import Fact, Section
 
 SHORT = 160
 """Characters of an argument that stands in one line with its name."""
+
+MOST_FACTS = 60
+"""Short arguments of one call that are shown; what is beyond is counted."""
+
+MOST_ITEMS = 400
+"""Items of one list that are shown; what is beyond is counted."""
 
 _COMMANDS = ("command", "cmd", "shell_command", "commandLine")
 _SCRIPTS = ("code", "script", "source")
@@ -48,7 +54,15 @@ def argument_views(step: Step, limit: int | None, budget: Budget) -> tuple[list[
             facts.append(Fact(_words_of_name(name), short))
         elif value not in ("", None, [], {}):
             sections.append(_long_section(name, value, limit))
+    if len(facts) > MOST_FACTS:
+        facts[MOST_FACTS:] = [Fact("And", f"{len(facts) - MOST_FACTS:,} more")]
     return facts, sections
+
+
+def items_html(items: Sequence[str]) -> Markup:
+    """List items, as many as are shown, and how many more there are."""
+    more = len(items) - MOST_ITEMS
+    return Markup("".join(items[:MOST_ITEMS]) + (f"<li>… and {more:,} more</li>" if more > 0 else ""))
 
 
 def path_of(step: Step) -> str | None:
@@ -126,7 +140,7 @@ def _checklist(value: JSON) -> Markup | None:
             ("done", "Done") if state in _DONE else ("begun", "Begun") if state in _BEGUN else ("open", "To do")
         )
         items.append(f'<li class="{mark}"><span class="vh">{said}: </span><bdi>{escape(words, prose=True)}</bdi></li>')
-    return Markup("".join(items))
+    return items_html(items)
 
 
 def _questions(value: JSON) -> Markup | None:
@@ -140,7 +154,7 @@ def _questions(value: JSON) -> Markup | None:
         options = item.get("options")
         parts.append(f'<p dir="auto"><b>{escape(question, prose=True)}</b></p>')
         if isinstance(options, list) and options:
-            parts.append("<ul>" + "".join(_option(option) for option in options) + "</ul>")
+            parts.append(f"<ul>{items_html([_option(option) for option in options])}</ul>")
     return Markup("".join(parts))
 
 

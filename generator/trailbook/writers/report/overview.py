@@ -14,7 +14,7 @@ from trailbook.chat import Chat, Diagnostic, Image, Usage
 from trailbook.formats import Sheet
 from trailbook.readers import reader
 from trailbook.rendering.cleaning import escape
-from trailbook.rendering.clipping import BODY_LIMIT
+from trailbook.rendering.clipping import BODY_LIMIT, brief
 from trailbook.timeline import Step, Timeline
 from trailbook.wording import ORIGIN_WORDS, counted, date_and_time, duration, money, tokens
 from trailbook.writers.report.arguments import readable, text_section
@@ -25,6 +25,9 @@ MOST_ROWS = 200
 
 LARGE = 3_000_000
 """Bytes from which a page says how large it is."""
+
+MOST_LINKS = 12
+"""Steps that one row leads to."""
 
 MOST_BARS = 120
 """Turns that the chart shows one by one; of more, neighbours share a bar."""
@@ -165,7 +168,7 @@ def _lede(chat: Chat, timeline: Timeline) -> str:
     if chat.agent.version:
         parts[-1] += f" {chat.agent.version}"
     parts += [", ".join(chat.models), ORIGIN_WORDS.get(timeline.origin, "")]
-    return " · ".join(part for part in parts if part)
+    return brief(" · ".join(part for part in parts if part))
 
 
 def _token_figures(usage: Usage) -> list[Fact]:
@@ -193,7 +196,8 @@ def _cost_figures(timeline: Timeline) -> list[Fact]:
 
 
 def _listing(title: str, rows: list[Row]) -> Listing | None:
-    return Listing(title, rows[:MOST_ROWS], max(len(rows) - MOST_ROWS, 0)) if rows else None
+    shown = [Row(brief(row.words), row.steps, brief(row.note)) for row in rows[:MOST_ROWS]]
+    return Listing(title, shown, max(len(rows) - MOST_ROWS, 0)) if rows else None
 
 
 def _failed(timeline: Timeline, address: Address) -> Listing | None:
@@ -211,7 +215,7 @@ def _files(timeline: Timeline, address: Address) -> Listing | None:
         for path in dict.fromkeys(_paths(step)):
             steps_of.setdefault(path, []).append((number, address(number)))
     rows = [
-        Row(path, steps[:40], f"and {len(steps) - 40:,} more" if len(steps) > 40 else "")
+        Row(path, steps[:MOST_LINKS], f"and {len(steps) - MOST_LINKS:,} more" if len(steps) > MOST_LINKS else "")
         for path, steps in steps_of.items()
     ]
     return _listing(counted(len(rows), "file changed", "files changed"), rows)
@@ -260,8 +264,8 @@ def _facts(chat: Chat, timeline: Timeline, sheet: Sheet, size_of_steps: int) -> 
     more = f" and {len(inputs) - 3:,} more" if len(inputs) > 3 else ""
     facts = [
         Fact("Taken out", _taken_out(sheet)),
-        Fact("From", f"{reader_product(chat)} log {', '.join(list(inputs)[:3])}{more}".strip()),
-        Fact("Chat", chat.id),
+        Fact("From", f"{reader_product(chat)} log {', '.join(map(brief, list(inputs)[:3]))}{more}".strip()),
+        Fact("Chat", brief(chat.id)),
     ]
     optional = {
         "Started by": chat.origin.name,
@@ -270,7 +274,7 @@ def _facts(chat: Chat, timeline: Timeline, sheet: Sheet, size_of_steps: int) -> 
         "Engines": ", ".join(chat.providers),
         "Forked from" if chat.forked else "Started from": chat.parent,
     }
-    facts += [Fact(name, value) for name, value in optional.items() if value]
+    facts += [Fact(name, brief(value)) for name, value in optional.items() if value]
     if chat.naive_times:
         facts.append(Fact("Times", f"The log’s times have no zone; they were read as {zones.name_of(output.zone)}."))
     if size_of_steps > LARGE:

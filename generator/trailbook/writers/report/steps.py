@@ -12,14 +12,21 @@ from markupsafe import Markup
 from trailbook.chat import File, Image, Place
 from trailbook.rendering.ansi import terminal_html
 from trailbook.rendering.cleaning import escape
-from trailbook.rendering.clipping import clip
+from trailbook.rendering.clipping import brief, clip
 from trailbook.rendering.code import LONGEST, Budget, code_html, language_of
 from trailbook.rendering.diffs import diff_html
 from trailbook.rendering.images import file_words, image_html
 from trailbook.rendering.markdown import markdown_html
 from trailbook.timeline import Step
-from trailbook.wording import STATUS_WORDS, date_and_time, duration, money, tokens
-from trailbook.writers.report.arguments import argument_views, code_section, path_of, text_section
+from trailbook.wording import STATUS_WORDS, counted, date_and_time, duration, money, tokens
+from trailbook.writers.report.arguments import (
+    MOST_ITEMS,
+    argument_views,
+    code_section,
+    items_html,
+    path_of,
+    text_section,
+)
 from trailbook.writers.report.views import Fact, Section, StepView
 
 COLOURS = {
@@ -51,6 +58,9 @@ WORDS = {
     "problem": "Problem",
 }
 """One or two words for each kind, as narrow as the list's column."""
+
+STEP_LIMIT = 12
+"""How many times the length of one body all of a step's sections may have."""
 
 FOLDED_FROM = 60
 """Lines from which a piece beside the main one is folded."""
@@ -139,7 +149,7 @@ def _subtitle(step: Step) -> str:
     """What is said beside the title, unless the step's own words say it."""
     if not step.detail or step.detail == step.text or step.kind in ("remembered", "problem"):
         return ""
-    return step.detail if step.detail.strip() != step.title.strip() else ""
+    return brief(step.detail) if step.detail.strip() != step.title.strip() else ""
 
 
 def _data(step: Step, sections: list[Section]) -> list[tuple[str, str]]:
@@ -176,9 +186,9 @@ def _time_facts(step: Step, showing: Showing) -> list[Fact]:
 def _facts(step: Step) -> list[Fact]:
     facts: list[Fact] = []
     if step.name and step.name.casefold() != step.title.casefold():
-        facts.append(Fact("Tool", step.name))
+        facts.append(Fact("Tool", brief(step.name)))
     if step.url:
-        facts.append(Fact("Address", step.url))
+        facts.append(Fact("Address", brief(step.url)))
     if step.usage:
         facts.append(Fact("Tokens", _usage_words(step)))
     if step.linked in ("order", "inferred"):
@@ -224,7 +234,18 @@ def _content(step: Step, showing: Showing) -> tuple[list[Fact], list[Section]]:
         sections.append(showing.chats[step.subagent])
     sections += _text_sections(step, showing)
     sections += _parts_sections(step, showing)
-    return facts, sections
+    return facts, sections if showing.limit is None else _bounded(sections, STEP_LIMIT * showing.limit)
+
+
+def _bounded(sections: list[Section], limit: int) -> list[Section]:
+    """As many sections as have room (markup counted), and how many are left out."""
+    room = limit
+    for index, section in enumerate(sections):
+        room -= len(section.head) + len(section.tail)
+        if room < 0 and index and section.kind != "pictures":
+            more = Section("text", "More", left_out=f"{counted(len(sections) - index, 'more piece')} left out")
+            return [*sections[:index], more]
+    return sections
 
 
 def _text_sections(step: Step, showing: Showing) -> list[Section]:
@@ -265,7 +286,7 @@ def _checks_section(text: str) -> Section:
     for mark, words in _CHECKS.findall(text):
         state, said = {"x": ("done", "Done"), "~": ("begun", "Begun"), " ": ("open", "To do")}[mark]
         items.append(f'<li class="{state}"><span class="vh">{said}: </span><bdi>{escape(words, prose=True)}</bdi></li>')
-    return Section("checklist", "", Markup("".join(items)))
+    return Section("checklist", "", items_html(items))
 
 
 def _result_section(step: Step, text: str, showing: Showing) -> Section:
@@ -307,24 +328,26 @@ def _diff_section(diff: str, limit: int | None) -> Section:
 
 def _files_section(step: Step) -> Section:
     words = {"created": "Made", "changed": "Changed", "deleted": "Deleted"}
-    items = (
+    items = [
         f'<li><span class="kind">{escape(words.get(change.kind, change.kind))}</span> '
-        f"<bdi>{escape(change.path, prose=True)}</bdi></li>"
+        f"<bdi>{escape(brief(change.path), prose=True)}</bdi></li>"
         for change in step.files
-    )
-    return Section("files", "Files", Markup("".join(items)))
+    ]
+    return Section("files", "Files", items_html(items))
 
 
 def _parts_sections(step: Step, showing: Showing) -> list[Section]:
     sections: list[Section] = []
     pictures: list[str] = []
-    for part in step.parts:
+    for part in step.parts[:MOST_ITEMS]:
         if isinstance(part, Image):
             pictures.append(image_html(part, embed=showing.images))
         elif isinstance(part, File):
             pictures.append(f'<p class="image">{escape(file_words(part), prose=True)}</p>')
             if part.text:
                 sections.append(text_section(part.name or "File", part.text, showing.limit, folded=True))
+    if len(step.parts) > MOST_ITEMS:
+        pictures.append(f"<p>… and {len(step.parts) - MOST_ITEMS:,} more</p>")
     if step.shot:
         pictures.append(f'<p class="image">{escape(f"[picture of the page: {step.shot}]")}</p>')
     if pictures:
