@@ -1,0 +1,68 @@
+"""What a trajectory writer gives back, and what all of them write alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from trailbook.chat import File, Image, Part, Text
+from trailbook.messages import Conversation
+from trailbook.stand_ins import mark_of
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+MEDIA_TYPES = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp"}
+"""Pictures that the formats take, with the ending of their files; any other is left out and listed."""
+
+
+@dataclass(slots=True)
+class Written:
+    """A trajectory file's bytes, and the files that belong beside it, by their paths relative to it."""
+
+    data: bytes
+    sidecars: dict[str, bytes] = field(default_factory=dict)
+    not_carried: dict[str, int] = field(default_factory=dict)
+    """What was left out because the format has no place for it, by kind."""
+
+    def leave_out(self, kind: str, count: int = 1) -> None:
+        """Say that something was left out."""
+        if count:
+            self.not_carried[kind] = self.not_carried.get(kind, 0) + count
+
+    def leave_out_of(self, conversation: Conversation) -> None:
+        """Say what a conversation itself leaves out."""
+        self.leave_out("branch", conversation.branches)
+        self.leave_out("script call", conversation.script_calls)
+
+
+def moment(at: int | None) -> str | None:
+    """A time as `2026-10-08T09:00:00.000Z`; None for one that is unknown or beyond the calendar."""
+    if at is None:
+        return None
+    try:
+        return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except OverflowError:
+        return None
+
+
+def words_of(text: str, parts: Iterable[Part]) -> str:
+    """A text with what came with it: further words as they are, a mark for each picture and file."""
+    said = [text] if text else []
+    said += [part.text if isinstance(part, Text) else mark_of(part) for part in parts]
+    return "\n".join(said)
+
+
+def is_portable(part: Part) -> bool:
+    """Whether a part is a picture that is there and of a type that the formats take."""
+    return isinstance(part, Image) and bool(part.data) and part.media_type in MEDIA_TYPES
+
+
+def left_out_pictures(parts: Iterable[Part], *, images: bool) -> int:
+    """How many of the pictures stand as marks only."""
+    return sum(isinstance(part, Image) and not (images and is_portable(part)) for part in parts)
+
+
+def files_in(parts: Iterable[Part]) -> int:
+    """How many files there are of which only the name or the words are carried."""
+    return sum(isinstance(part, File) for part in parts)
