@@ -138,8 +138,11 @@ def _notes(chats: list[Chat], sheet: Sheet) -> list[Piece]:
 
 def _trajectory(module: str, ending: str, ending_of_many: str) -> Format:
     def write(chats: list[Chat], sheet: Sheet, folder: str, ending: str) -> list[Piece]:
+        from trailbook.writers.written import Options
+
         writer = import_module(f"trailbook.writers.{module}")
-        written: Written = getattr(writer, f"write_{module}")(chats, images=sheet.output.images)
+        options = Options(name=f"{sheet.stem}{ending}", images=sheet.output.images)
+        written: Written = getattr(writer, f"write_{module}")(chats, options)
         if not written.data:
             return []
         beside = [Piece(f"{folder}{path}", data) for path, data in written.sidecars.items()]

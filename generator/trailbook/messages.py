@@ -90,6 +90,8 @@ class AssistantMessage:
     model: str | None = None
     usage: Usage | None = None
     """Tokens of this message; of the whole turn on its last message, where the log counts by turn."""
+    alone: bool = False
+    """True when `usage` and `cost` are of this one message of the API."""
     cost: Cost | None = None
     stop_reason: str | None = None
     outcome: str | None = None
@@ -352,6 +354,7 @@ class _Builder:
             self._counted.add(message.key)
             message.usage = self._account.usage_of_message.get(message.key)
             message.cost = self._account.cost_of_message.get(message.key)
+            message.alone = message.usage is not None
         self._last_of_turn[turn] = message
         for answer in self._waiting_answers.pop(turn, []):
             self._settle_turn(message, answer)

@@ -12,30 +12,32 @@ from collections.abc import Iterable, Iterator
 
 from trailbook import json_text
 from trailbook.chat import JSON, Chat, Image, Part, Tool
-from trailbook.messages import AssistantMessage, Call, make_messages
+from trailbook.messages import AssistantMessage, Call, Conversation
 from trailbook.stand_ins import JOINED, add_prompt
 from trailbook.writers.exchanges import Exchange, Prompt, exchanges_of
 from trailbook.writers.tool_names import true_name, valid_name
-from trailbook.writers.written import Written, is_portable, left_out_pictures, words_of
+from trailbook.writers.written import Options, Written, conversations_of, is_portable, left_out_pictures, words_of
 
 Fields = dict[str, JSON]
 
 
-def write_openai(chats: Iterable[Chat], *, images: bool = False, branch: str | None = None) -> Written:
+def write_openai(chats: Iterable[Chat], options: Options) -> Written:
     """Write chats, already redacted, as JSON lines.
 
-    With `images` pictures stand as `data:` addresses in user messages (a tool's pictures in one that follows its
-    results); else a mark with type and size stands for each. A chat without any reply has no line.
+    With images pictures stand as `data:` addresses in user messages (a tool's pictures in one that follows its
+    results). A chat without any reply has no line.
     """
     written = Written(b"")
-    lines = [json_text.dump(record) + b"\n" for chat in chats if (record := _record(chat, images, branch, written))]
-    written.data = b"".join(lines)
+    written.data = b"".join(
+        json_text.dump(record) + b"\n"
+        for chat in chats
+        for _, conversation in conversations_of(chat, options, written)
+        if (record := _record(chat, conversation, options.images, written))
+    )
     return written
 
 
-def _record(chat: Chat, images: bool, branch: str | None, written: Written) -> Fields | None:
-    conversation = make_messages(chat, branch=branch)
-    written.leave_out_of(conversation)
+def _record(chat: Chat, conversation: Conversation, images: bool, written: Written) -> Fields | None:
     written.leave_out("subagent", len(chat.subagents))
     exchanges = exchanges_of(conversation.messages, written)
     if not exchanges:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from trailbook.chat import File, Image, Part, Text
-from trailbook.messages import Conversation
+from trailbook.chat import Chat, Image, Part, Text
+from trailbook.messages import Conversation, make_messages
 from trailbook.stand_ins import mark_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 MEDIA_TYPES = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp"}
 """Pictures that the formats take, with the ending of their files; any other is left out and listed."""
+
+
+@dataclass(slots=True, frozen=True)
+class Options:
+    """How trajectories are written."""
+
+    name: str = "trajectory.json"
+    """What the file will be called: what lies beside it is named after it."""
+    images: bool = False
+    """Pictures too, which nothing can be taken out of; else a mark with type and size stands for each."""
+    branches: bool = False
+    """Each abandoned branch as a record of its own, after the chat's."""
+    atif_version: str = "1.8"
+    sharegpt_dialect: str = "hermes"
 
 
 @dataclass(slots=True)
@@ -30,10 +44,18 @@ class Written:
         if count:
             self.not_carried[kind] = self.not_carried.get(kind, 0) + count
 
-    def leave_out_of(self, conversation: Conversation) -> None:
-        """Say what a conversation itself leaves out."""
-        self.leave_out("branch", conversation.branches)
-        self.leave_out("script call", conversation.script_calls)
+
+def conversations_of(chat: Chat, options: Options, written: Written) -> Iterator[tuple[str | None, Conversation]]:
+    """A chat's conversations, each a record: its active path, then each branch (by its id) where they are wanted.
+
+    What a conversation itself leaves out is counted in `written`.
+    """
+    for branch in (None, *(chat.branches if options.branches else ())):
+        conversation = make_messages(chat, branch=branch)
+        if branch is None:
+            written.leave_out("branch", 0 if options.branches else conversation.branches)
+            written.leave_out("script call", conversation.script_calls)
+        yield branch, conversation
 
 
 def moment(at: int | None) -> str | None:
@@ -61,8 +83,3 @@ def is_portable(part: Part) -> bool:
 def left_out_pictures(parts: Iterable[Part], *, images: bool) -> int:
     """How many of the pictures stand as marks only."""
     return sum(isinstance(part, Image) and not (images and is_portable(part)) for part in parts)
-
-
-def files_in(parts: Iterable[Part]) -> int:
-    """How many files there are of which only the name or the words are carried."""
-    return sum(isinstance(part, File) for part in parts)

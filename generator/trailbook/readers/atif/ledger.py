@@ -43,7 +43,9 @@ def _count(trajectory: dict[str, JSON], first: Place, folder: Path, keep: Keep) 
         if not copied:
             ledger.usage = _sum(ledger.usage, _usage(step.get("metrics")))
         started.update(_started(step))
-    ledger.stated = _stated(trajectory.get("final_metrics"))
+    totals = trajectory.get("final_metrics")
+    ledger.usage = _sum(ledger.usage, _usage(_extra(totals).get("in_no_step")))
+    ledger.stated = _stated(totals)
     for number, child in enumerate(_dicts(trajectory.get("subagent_trajectories")), 1):
         subagent = _count(child, replace(first, file=f"{first.file}/{number}"), folder, keep)
         subagent.started_by = started.get(_text(child.get("trajectory_id")) or "")
@@ -141,8 +143,7 @@ def _beside(folder: Path, path: JSON) -> bytes | None:
 def _usage(metrics: JSON) -> Usage | None:
     if not isinstance(metrics, dict):
         return None
-    extra = metrics.get("extra")
-    more = extra if isinstance(extra, dict) else {}
+    more = _extra(metrics)
     usage = Usage(
         prompt_tokens=_tokens(metrics.get("prompt_tokens")),
         output_tokens=_tokens(metrics.get("completion_tokens")),
@@ -151,6 +152,11 @@ def _usage(metrics: JSON) -> Usage | None:
         reasoning_tokens=_tokens(more.get("reasoning_tokens")),
     )
     return usage if usage != Usage() else None
+
+
+def _extra(value: JSON) -> dict[str, JSON]:
+    extra = value.get("extra") if isinstance(value, dict) else None
+    return extra if isinstance(extra, dict) else {}
 
 
 def _stated(metrics: JSON) -> Usage | None:

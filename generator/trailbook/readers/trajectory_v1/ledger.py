@@ -1,10 +1,12 @@
-"""What is in one trajectory-v1 file, counted straight from its records."""
+"""What is in one trajectory-v1 file, counted straight from its records, and its tokens from the file beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 
-from trailbook.chat import JSON, Place
+from trailbook import json_text
+from trailbook.chat import JSON, Place, Usage
 from trailbook.ledger import (
     Entry,
     Keep,
@@ -17,7 +19,7 @@ from trailbook.ledger import (
 )
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
-from trailbook.readers.pieces import again, parse, place_of
+from trailbook.readers.pieces import Piece, again, parse, place_of
 
 _KINDS = {"system": "system", "observation": "system", "user": "prompt", "reasoning": "thought", "assistant": "answer"}
 
@@ -32,7 +34,39 @@ def count(found: Found, keep: Keep) -> Ledger:
             for entry, pictures in _entries(record, place_of(found.path, piece, number), keep):
                 ledger.entries.append(entry)
                 ledger.left_out("image", pictures)
+    _add_tokens(ledger, _beside(found, piece))
     return ledger
+
+
+def _beside(found: Found, piece: Piece) -> dict[str, JSON] | None:
+    """What the file beside it says of this chat: the object on the same line."""
+    try:
+        lines = found.path.with_suffix(".meta.json").read_bytes().split(b"\n")
+        value = json_text.parse(lines[piece.number - 1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _add_tokens(ledger: Ledger, about: dict[str, JSON] | None) -> None:
+    if about is None:
+        # The records themselves have no place for them.
+        ledger.left_out("token", 1)
+        return
+    counts = [message.get("usage") for message in _dicts(about.get("messages"))]
+    for count_ in [*counts, about.get("usage_in_no_message")]:
+        if isinstance(count_, dict):
+            ledger.usage = ledger.usage or Usage()
+            for part in fields(Usage):
+                tokens = count_.get(part.name)
+                if isinstance(tokens, int):
+                    setattr(ledger.usage, part.name, (getattr(ledger.usage, part.name) or 0) + tokens)
+    stated = about.get("usage")
+    if isinstance(stated, dict):
+        names = {part.name for part in fields(Usage)}
+        ledger.stated = Usage(
+            **{key: value for key, value in stated.items() if key in names and isinstance(value, int)}
+        )
 
 
 def _entries(record: dict[str, JSON], place: Place, keep: Keep) -> Iterator[tuple[Entry, int]]:
