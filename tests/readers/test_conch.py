@@ -1222,6 +1222,8 @@ def _check_counted(path: Path, chat: Chat, ledger: Ledger) -> None:
         elif isinstance(event, Called):
             arguments = digest_of_arguments(event.raw if event.raw is not None else event.arguments)
             (aside if line in scripts else expected).append(("call", line, event.id, arguments, 0))
+        elif isinstance(event, Compacted) and event.summary and event.summary.strip():
+            expected.append(("prompt", line, None, digest_of_text(event.summary), 0))
         elif isinstance(event, Returned):
             row = ("result", line, event.call, digest_of_text(text_of(event.parts)), 0)
             (aside if line in scripts else expected).append(row)
@@ -1256,7 +1258,7 @@ def test_the_ledger_of_the_big_log() -> None:
         "answer": 3,
         "call": 7,
         "image": 1,
-        "prompt": 4,
+        "prompt": 5,
         "result": 6,
         "thought": 1,
     }

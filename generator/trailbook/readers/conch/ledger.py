@@ -56,6 +56,8 @@ def count(found: Found, keep: Keep) -> Ledger:
                 _result(state, place, event)
             elif kind == "turn.completed":
                 _end_turn(state, event)
+            elif kind == "context.compacted":
+                _sum_up(state, place, event)
     _end_words(state)
     if state.tokens:
         state.ledger.usage = Usage(**state.tokens)
@@ -173,6 +175,15 @@ def _end_turn(state: _Count, event: dict[str, JSON]) -> None:
             continue
         if 0 <= tokens < _DAMAGED and tokens == int(tokens):
             state.tokens[name] = state.tokens.get(name, 0) + int(tokens)
+
+
+def _sum_up(state: _Count, place: Place, event: dict[str, JSON]) -> None:
+    """What the model goes on from after a compaction."""
+    summary = _text(event.get("summary"))
+    if plain(summary):
+        entry = entry_of_text("prompt", place, summary, state.keep)
+        entry.injected = True
+        state.ledger.entries.append(entry)
 
 
 def _word(value: JSON, known: tuple[str, ...]) -> str | None:
