@@ -214,7 +214,7 @@ def where(event: Event) -> str:
 
 
 def _asked(event: Asked, turn: int) -> Step:
-    files = [part for part in event.parts if not isinstance(part, Text)]
+    files: list[Part] = [part for part in event.parts if not isinstance(part, Text)]
     title = line(event.command or "") or line(event.text) or ("You sent files" if files else "You wrote")
     detail = None
     if files:
@@ -236,7 +236,7 @@ def _thought(event: Thought, turn: int) -> Step | None:
 
 
 def _said(event: Said, turn: int) -> Step | None:
-    files = [part for part in event.parts if not isinstance(part, Text)]
+    files: list[Part] = [part for part in event.parts if not isinstance(part, Text)]
     title = line(event.text) or ("Sent files" if files else "")
     if not title:
         return None
