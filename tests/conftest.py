@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+"""The same examples at each run, so that a run says something of the change; HYPOTHESIS_PROFILE=default searches on."""
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "example_logs"
