@@ -13,7 +13,7 @@ from trailbook.chat import Chat, with_subagents
 from trailbook.exporting import unsafe
 from trailbook.failures import Stopped
 from trailbook.filters import left_out_when_read
-from trailbook.formats import FORMATS, NOTHING_IN_IT, TRAJECTORIES, Output, Piece, Sheet
+from trailbook.formats import FORMATS, NO_REPLY, NOTHING_IN_IT, TRAJECTORIES, Output, Piece, Sheet
 from trailbook.readers import Found, reader
 from trailbook.recounting import Recounted, recount, recount_page
 from trailbook.redaction import Removed, redact_all, secrets_of
@@ -69,6 +69,9 @@ def bundle(chosen: Sequence[Found], format_name: str, output: Output, folder: Pa
     format_ = FORMATS[format_name]
     stem = _stem(chats, output, alone=alone)
     made.pieces = format_.bundle(chats, Sheet(output, stem, removed=made.removed, alone=True))
+    if not made.pieces:
+        made.left_out[NO_REPLY] += len(made.sources)
+        made.sources = []
     if len(made.pieces) > 1:
         # What lies beside is named after the file, so the name must be free before the file is made.
         free = saving.free_name(folder, made.pieces[0].name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,11 +63,9 @@ def check(file: Path, against: Path) -> Iterator[Checked]:
 def check_chats(chats: Iterable[Found], logs: Sequence[Counted]) -> Iterator[Checked]:
     """As `check`, for chats that are found already and logs that are counted. Raises what `check` raises."""
     written = [count(found) for found in chats]
-    left = list(logs)
-    for chat in written:
-        log = _made_of(chat, left, alone=len(written) == len(logs) == 1)
-        if log is not None:
-            left = [other for other in left if other is not log]
+    made_of = _made_of(written, logs, alone=len(written) == len(logs) == 1)
+    for number, chat in enumerate(written):
+        log = made_of.get(number)
         comparison = compare_counted(log, chat) if log is not None else None
         yield Checked(chat.found, log.found if log is not None else None, comparison)
 
@@ -79,17 +78,37 @@ def _chats(path: Path) -> list[Found]:
     return result.chats
 
 
-def _made_of(written: Counted, logs: list[Counted], *, alone: bool) -> Counted | None:
-    """The chat of the log that a written one was made of: by its id, else the one with which it shares most."""
-    for log in logs:
-        if written.ledger.chat is not None and written.ledger.chat in (log.found.id, log.ledger.chat):
-            return log
-    shared = [len(_digests(written) & _digests(log)) for log in logs]
-    best = max(shared, default=0)
-    if alone or best:
-        return logs[shared.index(best)] if logs else None
-    return None
+def _made_of(written: Sequence[Counted], logs: Sequence[Counted], *, alone: bool) -> dict[int, Counted]:
+    """The chats of the log that the written ones were made of, by the latter's numbers.
+
+    A chat is known by its id; else it is the one with which it shares most, whose words may all be redacted: then the
+    shape is all that they share.
+    """
+    if alone:
+        return {0: logs[0]}
+    found: dict[int, Counted] = {}
+    left = list(logs)
+    for traits in (_names, _digests, _shape):
+        of_log = [(log, traits(log)) for log in left]
+        for number, chat in enumerate(written):
+            if number in found:
+                continue
+            own = traits(chat)
+            shared = [(own & theirs).total() for _, theirs in of_log]
+            best = max(shared, default=0)
+            if best:
+                found[number], _ = of_log.pop(shared.index(best))
+        left = [log for log, _ in of_log]
+    return found
 
 
-def _digests(counted: Counted) -> set[bytes]:
-    return {entry.digest for entry in counted.ledger.entries if entry.size}
+def _names(counted: Counted) -> Counter[object]:
+    return Counter({counted.found.id, counted.ledger.chat} - {None})
+
+
+def _digests(counted: Counted) -> Counter[object]:
+    return Counter(entry.digest for entry in counted.ledger.entries if entry.size)
+
+
+def _shape(counted: Counted) -> Counter[object]:
+    return Counter((entry.kind, entry.name, entry.ok) for entry in counted.ledger.entries)

@@ -38,6 +38,8 @@ class Exported:
     """The names of the pages among the pieces whose steps are marked; another theme need not mark them."""
     trajectories: list[str] = field(default_factory=list)
     """The names of the trajectory files among the pieces."""
+    no_file: list[str] = field(default_factory=list)
+    """The formats as which nothing was written, because they have no place for what is in the chat."""
     fidelity: list[str] = field(default_factory=list)
     """One line a file: what of the log stands in it."""
     lost: bool = False
@@ -65,7 +67,7 @@ def export_chat(found: Found, output: Output, given: Given | None = None) -> Exp
     if output.context is not None:
         exported.unsafe = unsafe(exported.pieces, secrets_of(output.context, removed))
     if exported.unsafe:
-        exported.pieces, exported.pages, exported.trajectories = [], [], []
+        exported.pieces, exported.pages, exported.trajectories, exported.no_file = [], [], [], []
     return exported
 
 
@@ -92,7 +94,7 @@ def redacted(rows: Iterable[list[str]], output: Output) -> list[JSON]:
 
 def _add(exported: Exported, format_name: str, pieces: list[Piece], output: Output) -> None:
     if not pieces:
-        exported.fidelity.append(f"There is no reply in the chat, so {format_name} has no place for it.")
+        exported.no_file.append(format_name)
     elif format_name in TRAJECTORIES:
         exported.trajectories.append(pieces[0].name)
     elif FORMATS[format_name].marked and output.theme is None:

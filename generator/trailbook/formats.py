@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 NOTHING_IN_IT = "having nothing in them"
 """Why an empty chat is left out."""
 
+NO_REPLY = "having no reply in them, without which the format has no place for them"
+"""Why a chat is left out of a trajectory file that holds exchanges only."""
+
 
 @dataclass(slots=True, frozen=True)
 class Output:
@@ -40,6 +43,8 @@ class Output:
     full: bool = False
     """Long bodies whole instead of head and tail."""
     images: bool = False
+    atif_version: str = "1.8"
+    sharegpt_dialect: str = "hermes"
 
     def identity(self) -> JSON:
         """What a chat's files depend on beside the chat itself; for a keyed digest only, since it holds secrets."""
@@ -50,6 +55,8 @@ class Output:
             "theme": _digest_of_folder(self.theme) if self.theme else None,
             "full": self.full,
             "images": self.images,
+            "atif_version": self.atif_version,
+            "sharegpt_dialect": self.sharegpt_dialect,
         }
 
 
@@ -141,7 +148,12 @@ def _trajectory(module: str, ending: str, ending_of_many: str) -> Format:
         from trailbook.writers.written import Options
 
         writer = import_module(f"trailbook.writers.{module}")
-        options = Options(name=f"{sheet.stem}{ending}", images=sheet.output.images)
+        options = Options(
+            name=f"{sheet.stem}{ending}",
+            images=sheet.output.images,
+            atif_version=sheet.output.atif_version,
+            sharegpt_dialect=sheet.output.sharegpt_dialect,
+        )
         written: Written = getattr(writer, f"write_{module}")(chats, options)
         if not written.data:
             return []

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from trailbook.checking import Counted, check_chats, count
 from trailbook.comparison import Comparison
+from trailbook.fidelity import compare
+from trailbook.ledger import Ledger
 from trailbook.page_fidelity import compare_page, compare_pages, together
 from trailbook.page_ledger import count_note, count_report
 from trailbook.readers import HEAD_BYTES, Found, Unreadable, reader
@@ -36,6 +38,24 @@ def recount(files: Iterable[Path], logs: Sequence[Found]) -> Recounted:
         result.lines.append(f"The files could not be compared with the log: {error}")
         result.lost = True
     return _unless_changed(result, logs)
+
+
+def recount_nothing(format_name: str, logs: Sequence[Found]) -> Recounted:
+    """What came of chats of which a format's writer made no file: they must be such that it has no place for them."""
+    result = Recounted()
+    try:
+        compared = [compare(count(found).ledger, Ledger(), _reader_of(format_name), None, None) for found in logs]
+        whole = _together(compared, format_name)
+        result.lines = [f"No file as {format_name}: {whole.sentence()}", *(loss.text for loss in whole.losses)]
+        result.lost = not whole.complete
+    except (Unreadable, OSError) as error:
+        result.lines.append(f"What was not written as {format_name} could not be compared with the log: {error}")
+        result.lost = True
+    return _unless_changed(result, logs)
+
+
+def _reader_of(format_name: str) -> str:
+    return format_name.replace("-", "_")
 
 
 def recount_pages(pages: Mapping[str, bytes], stems: Mapping[str, str], log: Found) -> Recounted:
@@ -84,13 +104,18 @@ def _compare(path: Path, logs: Sequence[Counted], result: Recounted) -> None:
         result.lost = True
         return
     compared: list[Comparison] = []
+    left = list(logs)
     for checked in check_chats(written.chats, logs):
         if checked.comparison is None:
             result.lines.append(f"{path.name}: {checked.written.id} is no chat of the log.")
             result.lost = True
         else:
             compared.append(checked.comparison)
-    whole = _together(compared, written.chats[0].reader)
+            left = [log for log in left if log.found is not checked.log]
+    format_name = written.chats[0].reader
+    # A chat of which nothing was written must be one that the format has no place for.
+    compared += [compare(log.ledger, Ledger(), format_name, None, None) for log in left]
+    whole = _together(compared, format_name)
     result.lines.append(f"{path.name}: {whole.sentence()}")
     result.lines += [loss.text for loss in whole.losses]
     result.lost = result.lost or not whole.complete

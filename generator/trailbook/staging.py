@@ -88,12 +88,15 @@ def _recount(staged: Staged, folder: Path) -> None:
         staged.exported.fidelity += counted.lines
         staged.exported.lost = counted.lost
     files = [folder / name for name in staged.exported.trajectories]
-    if files:
-        from trailbook.recounting import recount
+    if files or staged.exported.no_file:
+        from trailbook.recounting import recount, recount_nothing
 
-        recounted = recount(files, [staged.found])
-        staged.exported.fidelity += recounted.lines
-        staged.exported.lost = staged.exported.lost or recounted.lost
+        for recounted in (
+            recount(files, [staged.found]),
+            *(recount_nothing(name, [staged.found]) for name in staged.exported.no_file),
+        ):
+            staged.exported.fidelity += recounted.lines
+            staged.exported.lost = staged.exported.lost or recounted.lost
 
 
 def lay(folder: Path, piece: Piece) -> Written:

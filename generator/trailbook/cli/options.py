@@ -69,6 +69,18 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="Say only what w
 theme_option = click.option("--theme", type=_PATH, help="A folder with a theme of your own.")
 full_option = click.option("--full", is_flag=True, help="Long texts whole, not shortened to head and tail.")
 images_option = click.option("--images", is_flag=True, help="Keep images; what they show cannot be taken out.")
+trajectory_options = _together(
+    click.option(
+        "--atif-version", default="1.8", type=click.Choice(("1.8", "1.7")), help="1.7 for readers that stop there."
+    ),
+    click.option(
+        "--sharegpt-dialect",
+        default="hermes",
+        type=click.Choice(("hermes", "llamafactory")),
+        help="Whose ShareGPT: Hermes Agent's or LLaMA-Factory's.",
+    ),
+)
+"""How trajectories are written."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -150,6 +162,8 @@ def output_of(chosen: Chosen, options: dict[str, Any], formats: tuple[str, ...])
         theme=theme,
         full=options.get("full", False),
         images=options.get("images", False),
+        atif_version=options.get("atif_version", "1.8"),
+        sharegpt_dialect=options.get("sharegpt_dialect", "hermes"),
     )
 
 

@@ -53,7 +53,8 @@ _TAGS: Fields = {
 def write_sharegpt(chats: Iterable[Chat], options: Options) -> Written:
     """Write chats, already redacted, as JSON lines. Marks stand for pictures always: there is place for text only.
 
-    In LLaMA-Factory's dialect `dataset_info.json` lies beside it, and a chat without any reply has no line.
+    In LLaMA-Factory's dialect a folder lies beside it that is named after it and has the `dataset_info.json` by which
+    LLaMA-Factory finds the file as the data set `chats`; and a chat without any reply has no line.
     """
     written = Written(b"")
     strict = options.sharegpt_dialect == "llamafactory"
@@ -65,7 +66,8 @@ def write_sharegpt(chats: Iterable[Chat], options: Options) -> Written:
         if (record := record_of(chat, conversation, written))
     )
     if strict and written.data:
-        written.sidecars["dataset_info.json"] = json_text.dump(_dataset_info(options.name), indent=2) + b"\n"
+        folder = f"{PurePosixPath(options.name).stem}-llamafactory"
+        written.sidecars[f"{folder}/dataset_info.json"] = json_text.dump(_dataset_info(options.name), indent=2) + b"\n"
     return written
 
 
@@ -186,16 +188,19 @@ def _reply(reply: AssistantMessage, written: Written) -> Fields:
     # LLaMA-Factory looks for these tags anywhere in the turn, inside an argument too.
     told = _spaced(calls[0] if len(calls) == 1 else list[JSON](calls)).replace("<tool_call>", "\\u003ctool_call>")
     told = told.replace("</tool_call>", "\\u003c/tool_call>")
-    if value or words.strip():
-        value += f"{words.strip()}\n" if words.strip() else ""
-        return {"from": "function_call", "value": f"{value}<tool_call>\n{told}\n</tool_call>"}
-    return {"from": "function_call", "value": told}
+    value += words.strip()
+    if not value:
+        return {"from": "function_call", "value": told}
+    block = f"<tool_call>\n{told}\n</tool_call>"
+    # It takes the first such block, wherever that stands, for the calls.
+    pieces = (block, value) if "<tool_call>" in value else (value.rstrip("\n"), block)
+    return {"from": "function_call", "value": "\n".join(pieces)}
 
 
 def _dataset_info(name: str) -> Fields:
     return {
-        PurePosixPath(name).stem: {
-            "file_name": name,
+        "chats": {
+            "file_name": f"../{name}",
             "formatting": "sharegpt",
             "columns": {"messages": "conversations", "system": "system", "tools": "tools"},
             "tags": _TAGS,

@@ -25,6 +25,29 @@ def take_blocks(text: str, tag: str) -> tuple[str, list[Fields]]:
     return (words, blocks) if blocks else _any_blocks(text, tag)
 
 
+def take_calls(text: str) -> tuple[str, list[Fields]]:
+    """The calls of a `function_call` turn, and the thinking and words beside them, as LLaMA-Factory takes them.
+
+    The first block between `<tool_call>` tags is the calls, one or a list, wherever it stands; without a block what
+    follows the thinking is. A turn that holds something else has none.
+    """
+    before, opened, rest = text.partition("<tool_call>")
+    inside, closed, after = rest.partition("</tool_call>")
+    if opened and closed:
+        calls = _calls_in(inside)
+        return (before + after.removeprefix("\n"), calls) if calls else (text, [])
+    thought, rest = take_thought(text)
+    calls = _calls_in(rest)
+    return (text[: len(text) - len(rest)] if thought else "", calls) if calls else (text, [])
+
+
+def _calls_in(text: str) -> list[Fields]:
+    value = parse(text)
+    found = value if isinstance(value, list) else [value]
+    calls = [call for call in found if isinstance(call, dict) and "name" in call]
+    return calls if len(calls) == len(found) else []
+
+
 def parse(text: str) -> JSON:
     """The JSON value of a text; None where it is none."""
     try:

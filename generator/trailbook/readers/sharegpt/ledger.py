@@ -7,6 +7,7 @@ are paired by their order, and the id that Hermes writes beside the result is th
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -67,12 +68,10 @@ class _Counter:
         return entry
 
     def _reply(self, text: str, place: Place, *, called: bool) -> None:
-        thought, words = _thought_and_words(text)
-        calls = _turn_of_calls(words) if called else None
-        if calls is None:
+        calls, rest = _turn_of_calls(text) if called else ([], text)
+        thought, words = _thought_and_words(rest)
+        if not calls:
             words, calls = _words_and_blocks(words, "tool_call")
-        else:
-            words = ""
         for kind, said in (("thought", thought), ("answer", words)):
             if said.strip():
                 self._say(kind, said, place)
@@ -153,12 +152,24 @@ def _loosely(text: str, tag: str) -> tuple[str, list[dict[str, JSON]]]:
     return "".join([*words, text[after:]]), blocks
 
 
-def _turn_of_calls(text: str) -> list[dict[str, JSON]] | None:
-    """The calls of a `function_call` turn: an object, or a list of them."""
-    value = _parsed(text)
-    found = value if isinstance(value, list) else [value]
-    calls = [call for call in found if isinstance(call, dict) and "name" in call]
-    return calls if calls and len(calls) == len(found) else None
+_TAGGED = re.compile("<tool_call>(.*?)</tool_call>\n?", re.DOTALL)
+_THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+
+
+def _turn_of_calls(text: str) -> tuple[list[dict[str, JSON]], str]:
+    """The calls of a `function_call` turn, and what else is in it; none where it holds no call.
+
+    LLaMA-Factory reads the first tagged block, else all that follows the thinking; several calls are a list.
+    """
+    tagged = _TAGGED.search(text)
+    thinking = None if tagged else _THINKING.match(text)
+    start = thinking.end() if thinking else 0
+    value = _parsed(tagged.group(1) if tagged else text[start:])
+    calls = value if isinstance(value, list) else [value]
+    found = [call for call in calls if isinstance(call, dict) and "name" in call]
+    if not found or len(found) < len(calls):
+        return [], text
+    return found, text[: tagged.start()] + text[tagged.end() :] if tagged else text[:start]
 
 
 def _parsed(text: str) -> JSON:

@@ -110,9 +110,10 @@ def _read_reply(text: str, called: bool, place: Place, reading: _Reading) -> Non
     key = f"turn-{place.number}"
     chat = reading.chat
     chat.messages[key] = Message(model=next(iter(chat.models), None))
-    thought, rest = blocks.take_thought(text)
-    calls = _plain_calls(rest) if called else []
-    words, calls = ("", calls) if calls else blocks.take_blocks(rest, "tool_call")
+    text, calls = blocks.take_calls(text) if called else (text, [])
+    thought, words = blocks.take_thought(text)
+    if not calls:
+        words, calls = blocks.take_blocks(words, "tool_call")
     if thought.strip():
         chat.events.append(Thought(text=thought, place=place, message=key))
     if words.strip():
@@ -124,14 +125,6 @@ def _read_reply(text: str, called: bool, place: Place, reading: _Reading) -> Non
         event = Called(id=logged, name=name, arguments=arguments, raw=raw, place=place, message=key)
         chat.events.append(event)
         reading.waiting.append(event)
-
-
-def _plain_calls(text: str) -> list[Fields]:
-    """The calls of a `function_call` turn; none where it holds something else as well, which then is words."""
-    value = blocks.parse(text)
-    found = value if isinstance(value, list) else [value]
-    calls = [fields(call) for call in found if "name" in fields(call)]
-    return calls if len(calls) == len(found) else []
 
 
 def _read_results(text: str, place: Place, reading: _Reading) -> None:
