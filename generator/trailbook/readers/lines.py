@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
+import orjson
+
 from trailbook import json_text
 from trailbook.chat import JSON, Diagnostic, Place
+from trailbook.readers import HEAD_BYTES
 
 _BOM = b"\xef\xbb\xbf"
+_BLANKS = b" \t\r\n\x00"
 
 
 @dataclass(slots=True)
@@ -67,6 +73,30 @@ def read_stream(stream: BinaryIO, problems: Problems, *, name: str) -> Iterator[
             yield from _read_odd(raw, place, problems)
         else:
             yield Record(place, value)
+
+
+@lru_cache(maxsize=1)
+def records_of_head(head: bytes) -> tuple[dict[str, JSON], ...]:
+    """The objects on the whole lines of a file's head, for telling formats apart and for a list; not to be changed.
+
+    Read once for all the readers that are asked about a file. Numbers may be rounded.
+    """
+    *lines, last = head.removeprefix(_BOM).split(b"\n")
+    if len(head) < HEAD_BYTES:
+        lines.append(last)
+    return tuple(record for line in lines if (record := first_object(line)))
+
+
+def first_object(line: bytes) -> dict[str, JSON]:
+    """The object that a line starts with, or an empty one. Numbers may be rounded."""
+    line = line.removeprefix(_BOM).strip(_BLANKS)
+    if not line.startswith(b"{"):
+        return {}
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        value = next((record.value for record in read_stream(BytesIO(line), Problems(), name="")), None)
+    return value if isinstance(value, dict) else {}
 
 
 def read_document(path: Path, problems: Problems, *, name: str | None = None) -> JSON:

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from functools import lru_cache
 from hashlib import blake2b
-from io import BytesIO
 from pathlib import Path
 
 from trailbook import json_text
 from trailbook.readers import HEAD_BYTES, Found, Passed
 from trailbook.readers.claude_code.copies import identity
 from trailbook.readers.claude_code.prompts import take_apart
-from trailbook.readers.lines import Problems, read_stream
+from trailbook.readers.lines import first_object, records_of_head
 from trailbook.readers.values import Fields, blocks, fields, moment, string
 
 _READER = "claude_code"
 _TALK = ("user", "assistant")
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+_TITLE_MARKS = tuple(f'"{kind}"'.encode() for kind in _TITLES)
 _ELSE = frozenset({"system", "attachment", "progress", "file-history-snapshot", "queue-operation", "summary", *_TITLES})
 _MARKED = frozenset({"leafUuid", "sessionId", "messageId", "parentUuid"})
 _MARKS = tuple(f'"{key}"'.encode() for key in sorted(_MARKED))
@@ -28,7 +28,6 @@ _FAR = 64 * HEAD_BYTES
 """How far into a file its first message is looked for, where it does not stand in the head."""
 _LONGEST = 1024 * HEAD_BYTES
 """How long the line of that message may be (it can have pictures)."""
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(slots=True)
@@ -49,7 +48,7 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     sidecar = _sidecar(path)
     if sidecar is not None:
         return sidecar
-    records = list(_whole_lines(head, whole=len(head) < HEAD_BYTES))
+    records = list(records_of_head(head))
     if any(record.get("version") == "hermes-agent" for record in records):
         return None  # another agent's export in this shape
     if len(head) == HEAD_BYTES and not any(map(_is_talk, records)) and any(mark in head for mark in _MARKS):
@@ -80,7 +79,7 @@ def _up_to_talk(path: Path) -> list[Fields]:
     records: list[Fields] = []
     with path.open("rb") as stream:
         while stream.tell() < _FAR and (line := stream.readline(_LONGEST)):
-            records.append(_record(line))
+            records.append(first_object(line))
             if _is_talk(records[-1]):
                 break
     return records
@@ -195,7 +194,7 @@ def _first_record(file: Path) -> Fields:
     """The first record that has an id; an empty one where none is near the start."""
     with file.open("rb") as stream:
         while stream.tell() < _FAR and (line := stream.readline(_LONGEST)):
-            record = _record(line)
+            record = first_object(line)
             if string(record.get("uuid")) and "type" in record:
                 return record
     return {}
@@ -206,7 +205,6 @@ def _first_record(file: Path) -> Fields:
 
 def _found(path: Path, records: list[Fields], origin: str, inputs: list[Path]) -> Found:
     tail = _tail(path)
-    ends = list(_whole_lines(tail, whole=True))
     facts = [path.stat()]
     facts += [file.stat() for file in inputs[1:]]
     times = [time for record in records if (time := moment(record.get("timestamp"), UTC)[0]) is not None]
@@ -219,7 +217,7 @@ def _found(path: Path, records: list[Fields], origin: str, inputs: list[Path]) -
         fingerprint=_fingerprint(
             [(name, fact.st_size, fact.st_mtime_ns) for name, fact in zip(names, facts, strict=True)]
         ),
-        title=_title(records, ends),
+        title=_title(records, tail),
         started=times[0] if times else None,
         updated=_last_time(tail) or facts[0].st_mtime_ns // 1_000_000,
         cwd=next((cwd for record in records if (cwd := string(record.get("cwd")))), None),
@@ -232,20 +230,26 @@ def _fingerprint(facts: list[tuple[str, int, int]]) -> str:
     return blake2b(json_text.dump([list(fact) for fact in facts]), digest_size=16).hexdigest()
 
 
-def _title(heads: list[Fields], ends: list[Fields]) -> str | None:
+def _title(records: list[Fields], tail: bytes) -> str | None:
     """The title that the person or the agent gave, else the summary of this chat, else the first words asked."""
     last: dict[str, str] = {}
-    known = {string(record.get("uuid")) for record in (*heads, *ends)}
-    for record in (*heads, *ends):
+    ends = [first_object(line) for line in tail.split(b"\n") if any(mark in line for mark in _TITLE_MARKS)]
+    known = {string(record.get("uuid")) for record in records}
+    for record in (*records, *ends):
         kind = record.get("type")
         title = string(record.get(_TITLES[kind])) if isinstance(kind, str) and kind in _TITLES else None
-        if title is not None and isinstance(kind, str) and _is_own(kind, record, known):
+        if title is not None and isinstance(kind, str) and _is_own(kind, record, known, tail):
             last[kind] = title
-    return next((last[kind] for kind in _TITLES if kind in last), None) or _first_words(heads)
+    return next((last[kind] for kind in _TITLES if kind in last), None) or _first_words(records)
 
 
-def _is_own(kind: str, record: Fields, known: set[str | None]) -> bool:
-    return kind != "summary" or record.get("leafUuid") is None or string(record.get("leafUuid")) in known
+def _is_own(kind: str, record: Fields, known: set[str | None], tail: bytes) -> bool:
+    """Whether a title is this chat's: a summary may be that of another, which has the message it ends at."""
+    leaf = string(record.get("leafUuid"))
+    if kind != "summary" or leaf is None or leaf in known:
+        return True
+    mark = f'"{leaf}"'.encode()
+    return any(mark in line and first_object(line).get("uuid") == leaf for line in tail.split(b"\n"))
 
 
 def _first_words(records: list[Fields]) -> str | None:
@@ -271,25 +275,7 @@ def _tail(path: Path) -> bytes:
 def _last_time(tail: bytes) -> int | None:
     for line in reversed(tail.split(b"\n")):
         if b'"timestamp"' in line:
-            time = moment(_record(line).get("timestamp"), UTC)[0]
+            time = moment(first_object(line).get("timestamp"), UTC)[0]
             if time is not None:
                 return time
     return None
-
-
-def _whole_lines(data: bytes, *, whole: bool) -> Iterator[Fields]:
-    """The records in a part of a file; unless it goes to the end, what follows its last line end is left out."""
-    lines = data.removeprefix(_BOM).split(b"\n")
-    for line in lines if whole else lines[:-1]:
-        record = _record(line)
-        if record:
-            yield record
-
-
-def _record(line: bytes) -> Fields:
-    """The object that a line starts with, or an empty one."""
-    line = line.removeprefix(_BOM).strip(b" \t\r\n\x00")
-    if line.startswith(b"{"):
-        for record in read_stream(BytesIO(line), Problems(), name=""):
-            return fields(record.value)
-    return {}

@@ -7,8 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from trailbook import json_text
-from trailbook.chat import JSON
-from trailbook.readers import HEAD_BYTES, Found, Passed
+from trailbook.readers import Found, Passed
 from trailbook.readers.conch.home import (
     CONVERSATIONS,
     INDEX,
@@ -20,6 +19,7 @@ from trailbook.readers.conch.home import (
     moment,
     origin_of,
 )
+from trailbook.readers.lines import records_of_head
 from trailbook.readers.values import Fields, string
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -60,22 +60,13 @@ def _sidecar(path: Path, head: bytes) -> Passed | None:
 
 def _events(head: bytes) -> list[Fields]:
     """The whole events at the beginning of a file."""
-    *lines, last = head.split(b"\n")
-    if len(head) < HEAD_BYTES:
-        lines.append(last)
-    events = [value for line in lines if line.strip() and _is_event(value := _value(line))]
-    start = _START.match(head) if not lines else None
+    if b'"conversationId"' not in head:
+        return []
+    events = [record for record in records_of_head(head) if _is_event(record)]
+    start = _START.match(head) if b"\n" not in head and not events else None
     if start:
         events = [{"conversationId": start.group(1).decode(), "at": int(start.group(2))}]
     return events
-
-
-def _value(line: bytes) -> Fields:
-    try:
-        value: JSON = json_text.parse(line.strip(b" \t\r\x00"))
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _is_event(value: Fields) -> bool:
