@@ -20,6 +20,7 @@ PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: b
         ("str_replace_editor", {"command": "view", "path": "/a/b.py"}, "explore", "Read b.py", "/a/b.py"),
         ("str_replace_editor", {"command": "str_replace", "path": "/a/b.py"}, "edit", "Edited b.py", "/a/b.py"),
         ("str_replace_based_edit_tool", {"command": "create", "path": "b.py"}, "edit", "Wrote b.py", "b.py"),
+        ("file_editor", {"command": "str_replace", "path": "/a/b.py"}, "edit", "Edited b.py", "/a/b.py"),
         ("view_image", {"path": "shots/a.png"}, "explore", "Looked at a.png", "shots/a.png"),
         ("Edit", {"file_path": "a.py"}, "edit", "Edited a.py", "a.py"),
         ("MultiEdit", {"file_path": "a.py", "edits": []}, "edit", "Edited a.py", "a.py"),

@@ -293,7 +293,7 @@ _TOOLS: dict[str, Callable[[Arguments, str | None], Deed | None]] = {
             _file("edit", "edit"),
         ),
         ("patch patchmany applypatch applydiff hashlineedit morph insert insertedit", _file("edit", "edit")),
-        ("strreplaceeditor strreplacebasededittool texteditor editor", _editor),
+        ("strreplaceeditor strreplacebasededittool texteditor fileeditor editor", _editor),
         ("write writefile writetofile createfile create save filewrite", _file("edit", "write")),
         ("append appendfile", _file("edit", "add to")),
         ("delete deletefile removefile", _file("edit", "delete")),
@@ -307,7 +307,7 @@ _TOOLS: dict[str, Callable[[Arguments, str | None], Deed | None]] = {
         ("websearch googlewebsearch searchweb websearchcall internetsearch", _web_search),
         ("task agent subagent delegatetask spawnagent dispatchagent sessionsspawn handoff runsubagent", _hand_off),
         (
-            "todowrite updateplan todo writetodos updatetodos todos manage_todo_list",
+            "todowrite updateplan todo writetodos updatetodos todos manage_todo_list tasktracker",
             _fixed("plan", "update the to-do list"),
         ),
         ("todoread readtodos", _fixed("plan", "look at the to-do list")),

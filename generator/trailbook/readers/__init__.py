@@ -21,7 +21,7 @@ from typing import Protocol, cast
 from trailbook.chat import Chat
 from trailbook.ledger import Keep, Ledger
 
-NAMES = ("conch", "claude_code", "atif", "trajectory_v1", "sharegpt", "openai")
+NAMES = ("conch", "claude_code", "atif", "trajectory_v1", "sharegpt", "openai", "openhands", "letta_code")
 """Every reader, in the order in which they are asked about a file."""
 
 HEAD_BYTES = 65_536
