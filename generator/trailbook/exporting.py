@@ -109,18 +109,26 @@ def stems(chat: Chat, given: Given, zone: tzinfo) -> dict[str, str]:
     """
     digits = given.digits or names.digests([(chat.source, chat.id)], {})[chat.source, chat.id]
     found: dict[str, str] = {}
-    for path, each in _paths(chat, ()):
-        key = "/".join(path)
-        while key in found:
-            key += "+"  # two subagents of one id
+    for key, each in zip(paths_of(chat), with_subagents(chat), strict=True):
         own = digits if each is chat else names.subagent_digits(chat.source, key)
         found[key] = given.stems.get(key) or names.stem(title_of(each), each.started, own, zone)
     return found
 
 
-def _paths(chat: Chat, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Chat]]:
+def paths_of(chat: Chat) -> list[str]:
+    """What tells a chat and its subagents apart, in the order of `with_subagents`: `id`, `id/subagent's id`."""
+    keys: dict[str, None] = {}
+    for path in _paths(chat, ()):
+        key = "/".join(path)
+        while key in keys:
+            key += "+"  # two subagents of one id
+        keys[key] = None
+    return list(keys)
+
+
+def _paths(chat: Chat, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     path = (*above, chat.id)
-    yield path, chat
+    yield path
     for subagent in chat.subagents:
         yield from _paths(subagent, path)
 

@@ -99,7 +99,7 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
             process.terminate()
         executor.shutdown(wait=True, cancel_futures=True)
         raise
-    executor.shutdown(wait=False, cancel_futures=True)
+    executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _begin() -> None:

@@ -15,6 +15,7 @@ COMMANDS = {
     "build": "build",
     "check": "check",
     "export": "export",
+    "find": "find",
     "list": "listing",
     "preview": "preview",
     "show": "show",
