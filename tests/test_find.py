@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+
 from conftest import EXAMPLES
 from trailbook.cli import run
 
