@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC
 from hashlib import blake2b
-from io import BytesIO
 from pathlib import Path
 
 from trailbook import json_text
 from trailbook.readers import HEAD_BYTES, Found, Passed, Unreadable
 from trailbook.readers.letta_code.rows import KINDS, is_known, looks_like_row
-from trailbook.readers.lines import Problems, read_stream
-from trailbook.readers.values import Fields, fields, moment, string
+from trailbook.readers.lines import records_of_head
+from trailbook.readers.values import Fields, moment, string
 
 _START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"kind"\s*:\s*"(?:' + "|".join(sorted(KINDS)).encode() + rb')"\s*,\s*"')
 """How a first row starts that is longer than what is looked at."""
@@ -22,7 +21,7 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     """The one conversation of a transcript. Raises Unreadable for one of whose rows none is known, OSError."""
     if b'"kind"' not in head:
         return None
-    rows = _rows(head, path)
+    rows = records_of_head(head)
     known = [row for row in rows if is_known(row)]
     if known:
         return [_found(path, known, json_text.canonical(known[0]))]
@@ -33,13 +32,6 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
         named = ", ".join(kinds[:5]) + (", …" if len(kinds) > 5 else "")
         raise Unreadable(f"{path.name} looks like a transcript of Letta Code, but none of its rows is known: {named}.")
     return None
-
-
-def _rows(head: bytes, path: Path) -> list[Fields]:
-    """The whole rows in a file's first bytes; what is wrong with them is said when the file is read."""
-    whole = head if len(head) < HEAD_BYTES else head[: head.rfind(b"\n") + 1]
-    values = [fields(record.value) for record in read_stream(BytesIO(whole), Problems(), name=path.name)]
-    return [value for value in values if value]
 
 
 def _found(path: Path, rows: list[Fields], first: bytes) -> Found:
