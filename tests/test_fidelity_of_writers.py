@@ -4,46 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from conftest import EXAMPLES, SHARED
 from trailbook.chat import Called, Chat, Returned, Said, Thought
 from trailbook.checking import compare_counted, count
 from trailbook.comparison import Comparison
-from trailbook.formats import FORMATS, TRAJECTORIES, Output, Sheet
+from trailbook.formats import TRAJECTORIES
 from trailbook.readers import Found, reader
 from trailbook.stores import survey
+from trajectories import chats, write
 
 
-@cache
-def chats() -> list[Found]:
-    folders = [EXAMPLES, *(folder for name in ("samples", "cases") if (folder := SHARED / name).is_dir())]
-    return [found for folder in folders for found in survey([folder]).chats]
-
-
-def written(chat: Chat, format_name: str, folder: Path, *, images: bool = False) -> list[Found]:
+def written(chat: Chat, format_name: str, folder: Path, **how: object) -> list[Found]:
     """The chat, written in a format and found again; nothing for a chat that the format has no place for."""
-    pytest.importorskip(f"trailbook.writers.{format_name.replace('-', '_')}")
-    for piece in FORMATS[format_name].bundle([chat], Sheet(Output(images=images), "written")):
-        path = folder / piece.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(piece.data)
-    return survey([folder]).chats
+    path = write([chat], format_name, folder, **how)
+    return survey([path]).chats if path else []
 
 
-def compared(found: Found, chat: Chat, format_name: str, folder: Path, *, images: bool = False) -> Comparison | None:
-    again = written(chat, format_name, folder, images=images)
+def compared(found: Found, chat: Chat, format_name: str, folder: Path, **how: object) -> Comparison | None:
+    again = written(chat, format_name, folder, **how)
     return compare_counted(count(found), count(again[0])) if again else None
 
 
-@pytest.mark.parametrize("images", [False, True], ids=["marks", "images"])
-@pytest.mark.parametrize("format_name", TRAJECTORIES)
+WAYS: dict[str, tuple[str, dict[str, object]]] = {
+    **{f"{name}-marks": (name, {}) for name in TRAJECTORIES},
+    **{f"{name}-images": (name, {"images": True}) for name in TRAJECTORIES},
+    "atif-1.7": ("atif", {"atif_version": "1.7"}),
+    "sharegpt-llamafactory": ("sharegpt", {"sharegpt_dialect": "llamafactory"}),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("found", chats(), ids=lambda found: f"{found.reader}-{found.id[:16]}")
-def test_every_chat_is_written_whole(found: Found, format_name: str, images: bool, tmp_path: Path) -> None:
-    comparison = compared(found, reader(found.reader).read(found, UTC), format_name, tmp_path, images=images)
+def test_every_chat_is_written_whole(found: Found, way: str, tmp_path: Path) -> None:
+    format_name, how = WAYS[way]
+    comparison = compared(found, reader(found.reader).read(found, UTC), format_name, tmp_path, **how)
     if comparison is None:
         assert not any(isinstance(event, (Said, Called)) for event in reader(found.reader).read(found, UTC).events)
     else:
