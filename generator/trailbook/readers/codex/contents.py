@@ -1,48 +1,65 @@
-"""What stands in Codex's messages and outputs: words, pictures, exit statuses, and what the harness put in."""
+"""What stands in Codex's messages and outputs: words, pictures, and what the harness put in."""
 
 from __future__ import annotations
 
 import re
 
-from trailbook import json_text
 from trailbook.chat import JSON, Image, Part, Text
 from trailbook.readers.images import image_from_url
-from trailbook.readers.values import Fields, blocks, fields, items, json_words, string, whole
+from trailbook.readers.values import Fields, blocks, fields, json_words, string
 
 _INJECTED = (
-    ("<environment_context>", "context"),
-    ("<user_instructions>", "instructions"),
-    ("# AGENTS.md instructions", "instructions"),
-    ("<permissions instructions>", "instructions"),
-    ("<turn_context>", "context"),
-    ("<turn_aborted>", "interruption"),
-    ("<skill>", "skill"),
-    ("<user_shell_command>", "command"),
+    ("<environment_context>", "</environment_context>", "context"),
+    ("<turn_context>", "</turn_context>", "context"),
+    ("<goal_context>", "</goal_context>", "context"),
+    ("<user_instructions>", "</user_instructions>", "instructions"),
+    ("<permissions instructions>", "</permissions instructions>", "instructions"),
+    ("# AGENTS.md instructions", "", "instructions"),
+    ("<turn_aborted>", "</turn_aborted>", "interruption"),
+    ("<skill>", "</skill>", "skill"),
+    ("<user_shell_command>", "</user_shell_command>", "command"),
+    ("<subagent_notification>", "</subagent_notification>", "subagent"),
 )
-_EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
-_HEADER_CHARACTERS = 400
-"""An output's own header stands in its first lines; what comes after is what the command printed."""
+"""How texts begin and end that the harness writes in the person's place, and a word for each (format sheet D)."""
+
+_IMAGE_TAG = re.compile(r"<image(?: name=\[?([^\]>]*)\]?)?>|</image>")
+_REQUEST = "## My request for Codex:"
+"""Behind it stands what a person wrote in an editor; what stands before it are the files that were open there."""
 
 
 def parts_of(content: JSON) -> list[Part]:
-    """The parts of a message's or an output's content, in order."""
+    """The parts of a message's or an output's content (a string or a list of blocks), in order.
+
+    Tags that Codex puts around a picture are the picture's name and no words.
+    """
     parts: list[Part] = []
-    for block in blocks(content):
-        values = fields(block)
-        kind = (string(values.get("type")) or "").lower()
-        if kind == "input_image":
-            parts.append(image_from_url(values.get("image_url")))
-        elif isinstance(text := values.get("text"), str):
-            parts.append(Text(text))
-        else:
-            parts.append(Text(json_words(block)))
+    found = [fields(block) or {"type": "text", "text": block} for block in blocks(content)]
+    for number, block in enumerate(found):
+        before = found[number - 1] if number else {}
+        if _is_image(block):
+            picture = image_from_url(block.get("image_url"))
+            picture.name = _name_in_tag(before)
+            parts.append(picture)
+        elif not _is_tag(block, before, found[number + 1] if number + 1 < len(found) else {}):
+            text = block.get("text")
+            parts.append(Text(text if isinstance(text, str) else json_words(block)))
     return parts
 
 
 def injected_by(text: str) -> str | None:
-    """A word for what put a user message's text there, when no person wrote it."""
-    start = text.lstrip()
-    return next((word for prefix, word in _INJECTED if start.startswith(prefix)), None)
+    """A word for what put a user message's text there; None when a person wrote it."""
+    bare = text.strip()
+    return next((word for start, end, word in _INJECTED if bare.startswith(start) and bare.endswith(end)), None)
+
+
+def own_words(parts: list[Part]) -> str:
+    """What a person wrote in a user message."""
+    return "\n".join(part.text for part in parts if isinstance(part, Text) and injected_by(part.text) is None)
+
+
+def request_in(text: str) -> str:
+    """What a person asked, without what their editor wrote around it; for titles."""
+    return text.rpartition(_REQUEST)[2].strip()
 
 
 def output_parts(output: JSON) -> list[Part]:
@@ -55,23 +72,21 @@ def output_parts(output: JSON) -> list[Part]:
     return parts_of(output) if isinstance(output, str | list) else [Text(json_words(output))]
 
 
-def exit_status_of(parts: list[Part]) -> int | None:
-    """The exit status that an output states: in its header, or in the `metadata` of its JSON."""
-    text = next((part.text for part in parts if isinstance(part, Text)), "")
-    if text.startswith("{"):
-        return whole(_metadata(text).get("exit_code"))
-    match = _EXIT.search(text[:_HEADER_CHARACTERS].partition("Output:")[0])
-    return int(match.group(1)) if match else None
+def pictures_of(urls: list[JSON], paths: list[JSON]) -> list[Part]:
+    """The pictures that an event lists by their addresses, and those that it lists by their paths."""
+    files = [path for path in paths if isinstance(path, str)]
+    return [*(image_from_url(url) for url in urls), *(Image(reference=path) for path in files)]
 
 
-def images_of(urls: JSON) -> list[Part]:
-    """The pictures that an event lists by their addresses."""
-    pictures: list[Image] = [image_from_url(url) for url in items(urls)]
-    return list(pictures)
+def _is_image(block: Fields) -> bool:
+    return string(block.get("type")) in ("input_image", "image") and "image_url" in block
 
 
-def _metadata(text: str) -> Fields:
-    try:
-        return fields(fields(json_text.parse(text.encode("utf-8", "replace"))).get("metadata"))
-    except ValueError:
-        return {}
+def _is_tag(block: Fields, before: Fields, after: Fields) -> bool:
+    text = string(block.get("text")) or ""
+    return bool(_IMAGE_TAG.fullmatch(text)) and _is_image(before if text == "</image>" else after)
+
+
+def _name_in_tag(block: Fields) -> str | None:
+    match = _IMAGE_TAG.fullmatch(string(block.get("text")) or "")
+    return match.group(1) or None if match else None

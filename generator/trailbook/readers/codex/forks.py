@@ -4,42 +4,57 @@ from __future__ import annotations
 
 from datetime import UTC
 
+from trailbook.readers.codex.repeats import TURN_STARTS
 from trailbook.readers.codex.rollouts import RolloutLine
 from trailbook.readers.values import moment, string
 
 _BURST = 500
 """Milliseconds: a replay is written in one go, restamped to the moment of the fork (ccusage/ccusage#950)."""
 
-_TURN_STARTS = frozenset(("task_started", "turn_started"))
-
 
 def own_part(lines: list[RolloutLine]) -> int:
-    """The index of the first line that is the thread's own; 0 for a thread that replays nothing.
+    """The number (from 0) of the first line that is the thread's own; 0 for a thread that replays nothing.
 
-    A replay follows the thread's own `session_meta`, mostly after the parent's, with stamps of one moment. The thread's
-    own part starts with its first turn: inside that moment when nothing is said after it, else behind it.
+    A replay follows the thread's own `session_meta`, mostly after the parent's, with stamps of one moment. The
+    thread's own part starts with its own first turn. That one may be begun, and asked, in the same moment; what the
+    model answers in it is not.
     """
-    metas = [index for index, line in enumerate(lines) if line.kind == "session_meta"]
-    if not metas or not (len(metas) > 1 or string(lines[metas[0]].payload.get("forked_from_id"))):
+    metas = [number for number, line in enumerate(lines) if line.kind == "session_meta"]
+    if not metas:
         return 0
-    start = metas[1] if len(metas) > 1 else metas[0] + 1
+    own = string(lines[metas[0]].payload.get("id"))
+    start = metas[0] + 1
+    parents = any(string(lines[meta].payload.get("id")) != own for meta in metas[1:2])
+    if parents and any(map(_is_spoken, lines[start : metas[1]])):
+        return 0  # two logs in one file
+    if not parents and not string(lines[metas[0]].payload.get("forked_from_id")):
+        return 0
     end = _end_of_burst(lines, start)
-    if len(metas) == 1 and not any(_is_spoken(line) for line in lines[start:end]):
+    if not parents and not any(map(_is_spoken, lines[start:end])):
         return 0
-    for index in range(end - 1, start, -1):
-        if _is_spoken(lines[index]):
+    return _own_turn(lines, start, end)
+
+
+def _own_turn(lines: list[RolloutLine], start: int, end: int) -> int:
+    for number in range(end - 1, start - 1, -1):
+        if lines[number].is_event(*TURN_STARTS):
+            return number
+        if _is_work(lines[number]):
             break
-        if _starts_turn(lines[index]):
-            return index
-    return next((index for index in range(end, len(lines)) if _starts_turn(lines[index])), end)
+    for number in range(end, len(lines)):
+        if lines[number].is_event(*TURN_STARTS):
+            return number
+        if _is_spoken(lines[number]):
+            break
+    return end
 
 
 def _end_of_burst(lines: list[RolloutLine], start: int) -> int:
     before = _time(lines[start]) if start < len(lines) else None
-    for index in range(start + 1, len(lines)):
-        now = _time(lines[index])
+    for number in range(start + 1, len(lines)):
+        now = _time(lines[number])
         if before is not None and now is not None and now - before >= _BURST:
-            return index
+            return number
         before = now if now is not None else before
     return len(lines)
 
@@ -48,11 +63,14 @@ def _time(line: RolloutLine) -> int | None:
     return moment(line.timestamp, UTC)[0]
 
 
-def _starts_turn(line: RolloutLine) -> bool:
-    return line.kind == "event_msg" and line.payload.get("type") in _TURN_STARTS
-
-
 def _is_spoken(line: RolloutLine) -> bool:
-    return line.kind == "response_item" or (
-        line.kind == "event_msg" and line.payload.get("type") in ("user_message", "agent_message", "task_complete")
+    return line.kind == "response_item" or line.is_event("user_message", "agent_message", "task_complete")
+
+
+def _is_work(line: RolloutLine) -> bool:
+    """Whether the model or the end of a turn speaks: neither follows the moment at which a turn is begun."""
+    if line.kind == "response_item":
+        return line.type != "message" or line.payload.get("role") == "assistant"
+    return line.kind == "compacted" or line.is_event(
+        "agent_message", "agent_reasoning", "task_complete", "turn_complete", "turn_aborted", "thread_rolled_back"
     )

@@ -2,214 +2,48 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from trailbook import json_text
 from trailbook.chat import JSON, Place, Usage
-from trailbook.ledger import Entry, Keep, Ledger, bytes_of_data_url, entry_of_call, entry_of_image, entry_of_text
-from trailbook.readers import Found
+from trailbook.ledger import (
+    Entry,
+    Keep,
+    Ledger,
+    arguments_of,
+    bytes_of_data_url,
+    entry_of_call,
+    entry_of_image,
+    entry_of_text,
+)
+from trailbook.readers import Found, Unreadable
+from trailbook.readers.codex.ledger_forks import first_own_line
+from trailbook.readers.codex.ledger_items import (
+    Raw,
+    end_of_call,
+    is_context,
+    is_picture,
+    items_of,
+    raw,
+    text,
+    text_of_content,
+    thought_pieces,
+    well,
+)
 from trailbook.readers.codex.rollouts import RolloutLine, lines_of
 from trailbook.readers.lines import Problems
 
-_CALLS = {
-    "function_call": None,
-    "custom_tool_call": None,
+_NAMES = {
     "local_shell_call": "local_shell",
     "web_search_call": "web_search",
     "tool_search_call": "tool_search",
     "image_generation_call": "image_generation",
 }
-_OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
-_CONTEXT = (
-    "<environment_context>",
-    "<user_instructions>",
-    "# AGENTS.md instructions",
-    "<permissions instructions>",
-    "<turn_context>",
-    "<turn_aborted>",
-    "<skill>",
-    "<user_shell_command>",
-)
-
-
-def count(found: Found, keep: Keep) -> Ledger:
-    """The ledger of a thread, those of the threads it spawned beside it. Raises Unreadable, OSError."""
-    ledgers = {ledger.chat: (ledger, parent) for ledger, parent in (_count_file(path, keep) for path in found.inputs)}
-    for ledger, parent in ledgers.values():
-        if parent in ledgers and ledger.chat != found.id:
-            ledgers[parent][0].subagents.append(ledger)
-    return ledgers[found.id][0] if found.id in ledgers else next(iter(ledgers.values()))[0]
-
-
-def _count_file(path: Path, keep: Keep) -> tuple[Ledger, str | None]:
-    lines = list(lines_of(path, Problems()))
-    metas = [line.payload for line in lines if line.kind == "session_meta"]
-    identity = _text(metas[0].get("id")) if metas else None
-    ledger = Ledger(chat=identity or path.name.rsplit(".jsonl", 1)[0])
-    start = _first_own_line(lines) if len(metas) > 1 or (metas and metas[0].get("forked_from_id")) else 0
-    counter = _Counter(ledger, keep, _spoken_in_items(lines))
-    for index, line in enumerate(lines):
-        counter.take(line, own=index >= start)
-    return ledger, _parent(metas[0]) if metas else None
-
-
-@dataclass(slots=True)
-class _Counter:
-    ledger: Ledger
-    keep: Keep
-    spoken: Counter[tuple[str, str]]
-    calls: list[str] = field(default_factory=list)
-    waiting: dict[str, list[str]] = field(default_factory=dict)
-    total: dict[str, int] = field(default_factory=dict)
-    turns: list[int] = field(default_factory=list)
-    own: bool = True
-
-    def take(self, line: RolloutLine, *, own: bool) -> None:
-        self.own = own
-        kind = line.payload.get("type")
-        if line.kind == "response_item":
-            self._item(line, kind)
-        elif line.kind == "event_msg" and kind == "token_count":
-            self._tokens(line.payload.get("info"))
-        elif line.kind == "event_msg" and kind == "thread_rolled_back":
-            self._roll_back(line.payload.get("num_turns"))
-        elif line.kind == "event_msg":
-            self._spoken_event(line, kind)
-
-    def _add(self, entry: Entry) -> None:
-        (self.ledger.entries if self.own else self.ledger.aside).append(entry)
-
-    def _item(self, line: RolloutLine, kind: JSON) -> None:
-        payload = line.payload
-        if kind == "message" and payload.get("role") in ("user", "assistant"):
-            self._message(line.place, "prompt" if payload.get("role") == "user" else "answer", payload.get("content"))
-        elif kind == "reasoning":
-            pieces = [_text(_dict(piece).get("text")) for piece in _pieces(payload)]
-            self._words("thought", line.place, "\n\n".join(piece for piece in pieces if piece))
-        elif kind in _CALLS:
-            self._call(line, str(kind))
-        elif kind in _OUTPUTS:
-            self._output(line)
-
-    def _message(self, place: Place, kind: str, content: JSON) -> None:
-        blocks = [content] if isinstance(content, str) else content if isinstance(content, list) else []
-        own: list[str] = []
-        for block in blocks:
-            text = block if isinstance(block, str) else _dict(block).get("text")
-            if not isinstance(text, str):
-                continue
-            if kind == "prompt" and text.lstrip().startswith(_CONTEXT):
-                self._words(kind, place, text, injected=True)
-            else:
-                own.append(text)
-        pictures = [_dict(block).get("image_url") for block in blocks if _dict(block).get("type") == "input_image"]
-        self._speech(kind, place, "\n".join(own), pictures)
-
-    def _speech(self, kind: str, place: Place, text: str, pictures: list[JSON]) -> None:
-        if kind == "prompt" and (text or pictures):
-            self.turns.append(len(self.ledger.entries))
-        self._words(kind, place, text, images=len(pictures))
-        for picture in pictures:
-            self._add(entry_of_image(place, None, bytes_of_data_url(picture)))
-
-    def _words(self, kind: str, place: Place, text: str, *, images: int = 0, injected: bool = False) -> None:
-        if text.strip() or images:
-            entry = entry_of_text(kind, place, text, self.keep)
-            entry.images, entry.injected = images, injected
-            self._add(entry)
-
-    def _call(self, line: RolloutLine, kind: str) -> None:
-        payload = line.payload
-        logged = _text(payload.get("call_id")) or (_text(payload.get("id")) if kind != "function_call" else None)
-        name = _CALLS[kind] or (_text(payload.get("namespace")) or "") + (_text(payload.get("name")) or "unknown")
-        arguments: JSON = payload.get("arguments")
-        if kind == "custom_tool_call":
-            arguments = {"input": payload.get("input")}
-        elif kind in ("local_shell_call", "web_search_call"):
-            arguments = _dict(payload.get("action"))
-        elif kind == "image_generation_call":
-            revised = _text(payload.get("revised_prompt"))
-            arguments = {"prompt": revised} if revised else {}
-        if isinstance(arguments, str):
-            arguments = _object_in(arguments)
-        base = logged or f"line-{line.place.number}"
-        self.calls.append(base)
-        times = self.calls.count(base)
-        call = base if times == 1 else f"{base}__{times}"
-        self.waiting.setdefault(base, []).append(call)
-        self._add(entry_of_call(line.place, call, name, {} if arguments is None else arguments, self.keep))
-        if kind == "image_generation_call" and _text(payload.get("result")):
-            self._result(line.place, call, "", [f"data:image/png;base64,{payload['result']}"])
-
-    def _output(self, line: RolloutLine) -> None:
-        waiting = self.waiting.get(_text(line.payload.get("call_id")) or "")
-        call = waiting.pop(0) if waiting else None
-        output = line.payload.get("output")
-        if "output" not in line.payload:
-            output = json_text.dump(line.payload.get("tools")).decode()
-        elif isinstance(output, dict):
-            content = output.get("content")
-            output = content if isinstance(content, str) else json_text.dump(output).decode()
-        blocks: list[JSON] = output if isinstance(output, list) else [output]
-        texts = [block if isinstance(block, str) else _dict(block).get("text") for block in blocks]
-        pictures = [_dict(block).get("image_url") for block in blocks if _dict(block).get("type") == "input_image"]
-        self._result(line.place, call, "\n".join(text for text in texts if isinstance(text, str)), pictures)
-
-    def _result(self, place: Place, call: str | None, text: str, pictures: list[JSON]) -> None:
-        entry = entry_of_text("result", place, text, self.keep)
-        entry.id, entry.images = call, len(pictures)
-        self._add(entry)
-        for picture in pictures:
-            self._add(entry_of_image(place, call, bytes_of_data_url(picture)))
-
-    def _spoken_event(self, line: RolloutLine, kind: JSON) -> None:
-        item = _dict(line.payload.get("item"))
-        if kind == "item_completed":
-            kind = {"UserMessage": "user_message", "AgentMessage": "agent_message"}.get(str(item.get("type")))
-            content = item.get("content")
-            texts = [_text(_dict(block).get("text")) for block in content] if isinstance(content, list) else []
-            text = "\n".join(text for text in texts if text)
-        else:
-            text = _text(line.payload.get("message")) or _text(line.payload.get("text")) or ""
-        speaker = {"user_message": "prompt", "agent_message": "answer", "agent_reasoning": "thought"}.get(str(kind))
-        if speaker is None:
-            return
-        if self.spoken[speaker, text.strip()] > 0:
-            self.spoken[speaker, text.strip()] -= 1
-        elif speaker == "thought":
-            self._words(speaker, line.place, text)
-        else:
-            images = line.payload.get("images")
-            self._speech(speaker, line.place, text, images if isinstance(images, list) else [])
-
-    def _roll_back(self, turns: JSON) -> None:
-        if isinstance(turns, int) and turns > 0 and self.turns:
-            start = self.turns[-min(turns, len(self.turns))]
-            self.ledger.aside.extend(self.ledger.entries[start:])
-            del self.ledger.entries[start:]
-            self.turns = [turn for turn in self.turns if turn < start]
-
-    def _tokens(self, info: JSON) -> None:
-        """The running total grows; what a fork replays is where the own count starts; a drop starts anew."""
-        total = {
-            name: value
-            for name, value in _dict(_dict(info).get("total_token_usage")).items()
-            if isinstance(value, int) and not isinstance(value, bool)
-        }
-        if not total:
-            return
-        before = {} if any(value < self.total.get(name, 0) for name, value in total.items()) else self.total
-        self.total = total
-        if not self.own:
-            return
-        usage = self.ledger.usage = self.ledger.usage or Usage()
-        for name, ours in _TOKENS.items():
-            if name in total:
-                setattr(usage, ours, (getattr(usage, ours) or 0) + total[name] - before.get(name, 0))
-
-
+_CALLS = ("function_call", "custom_tool_call", *_NAMES)
+_OUTPUTS = ("function_call_output", "custom_tool_call_output", "tool_search_output")
 _TOKENS = {
     "input_tokens": "prompt_tokens",
     "output_tokens": "output_tokens",
@@ -217,69 +51,313 @@ _TOKENS = {
     "cache_write_input_tokens": "cache_write_tokens",
     "reasoning_output_tokens": "reasoning_tokens",
 }
+_STATED = re.compile(r"(?:^|\n)(?:Process exited with code|Exit code:) (-?\d+)(?:\n|$)")
+_HEADS = (
+    "Chunk ID: ",
+    "Command: ",
+    "Wall time: ",
+    "Process exited ",
+    "Exit code: ",
+    "Warning: ",
+    "Total output lines: ",
+)
+_STOPPED = re.compile(r"(Wall time: \S+ seconds\n)?aborted( by user[^\n]*)?\s*", re.IGNORECASE)
+_NOT_RUN = (
+    *("exec command rejected by user", "patch rejected by user", "rejected by user"),
+    *("user rejected MCP tool call", "user cancelled MCP tool call"),
+)
+_NOT_ALLOWED = ("patch rejected: ", "This action was rejected due to unacceptable risk", "approval policy is ")
+_FAILURES = (
+    *("failed to parse function arguments", "apply_patch verification failed", "unsupported call: "),
+    *("unsupported custom tool call: ", "exec_command failed for ", "write_stdin failed: "),
+    "unable to locate image at ",
+)
 
 
-def _first_own_line(lines: list[RolloutLine]) -> int:
-    """The first turn that starts with another stamp than the replay's, or in it with nothing said after it."""
-    metas = [index for index, line in enumerate(lines) if line.kind == "session_meta"]
-    start = metas[1] if len(metas) > 1 else metas[0]
-    moment = (lines[start].timestamp or "")[:19]
-    replay = start
-    while replay + 1 < len(lines) and (lines[replay + 1].timestamp or "")[:19] == moment:
-        replay += 1
-    spoken = [index for index in range(start, replay + 1) if _speaks(lines[index])]
-    turns = [index for index, line in enumerate(lines) if line.payload.get("type") in ("task_started", "turn_started")]
-    if not spoken:
-        return 0
-    return next((turn for turn in turns if turn > spoken[-1]), replay + 1)
-
-
-def _speaks(line: RolloutLine) -> bool:
-    return line.kind == "response_item" or line.payload.get("type") in (
-        "user_message",
-        "agent_message",
-        "task_complete",
-    )
-
-
-def _spoken_in_items(lines: list[RolloutLine]) -> Counter[tuple[str, str]]:
-    spoken: Counter[tuple[str, str]] = Counter()
-    for line in lines:
-        payload = line.payload
-        if line.kind != "response_item":
+def count(found: Found, keep: Keep) -> Ledger:
+    """The ledger of a thread, those of the threads it spawned below it. Raises Unreadable, OSError."""
+    main = _count_file(found.path, keep)
+    counted = {main.ledger.chat: main}
+    for path in found.inputs[1:]:
+        try:
+            counting = _count_file(path, keep)
+        except (OSError, Unreadable):
             continue
-        if payload.get("type") == "reasoning":
-            spoken.update(("thought", (_text(_dict(piece).get("text")) or "").strip()) for piece in _pieces(payload))
-        elif payload.get("type") == "message":
-            content = payload.get("content")
-            blocks = [content] if isinstance(content, str) else content if isinstance(content, list) else []
-            texts = [block if isinstance(block, str) else _text(_dict(block).get("text")) for block in blocks]
-            own = [text for text in texts if text and not text.lstrip().startswith(_CONTEXT)]
-            spoken["prompt" if payload.get("role") == "user" else "answer", "\n".join(own).strip()] += 1
-    return spoken
+        parent = counted.get(counting.parent, main)
+        if counted.setdefault(counting.ledger.chat, counting) is counting:
+            counting.ledger.started_by = next(
+                (parent.spawned[key] for key in counting.keys if key in parent.spawned), None
+            )
+            parent.ledger.subagents.append(counting.ledger)
+    return main.ledger
 
 
-def _parent(meta: dict[str, JSON]) -> str | None:
-    spawn = _dict(_dict(_dict(meta.get("source")).get("subagent")).get("thread_spawn"))
-    return _text(spawn.get("parent_thread_id")) or _text(meta.get("parent_thread_id"))
+def _count_file(path: Path, keep: Keep) -> _Counting:
+    lines = list(lines_of(path, Problems()))
+    meta = next((line.payload for line in lines if line.kind == "session_meta"), {})
+    named = re.search(r"-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl", path.name)
+    identity = text(meta.get("id")) or (named.group(1) if named else path.name.partition(".")[0])
+    spawn = raw(raw(raw(meta.get("source")).get("subagent")).get("thread_spawn"))
+    path_of_agent = text(spawn.get("agent_path")) or ""
+    counting = _Counting(
+        Ledger(chat=identity),
+        keep,
+        parent=text(spawn.get("parent_thread_id")) or text(meta.get("parent_thread_id")),
+        keys=(identity, path_of_agent, path_of_agent.rpartition("/")[2]),
+    )
+    _see_ends(lines, counting)
+    start = first_own_line(lines)
+    recorded = _recorded_turns(lines)
+    for number, (line, items) in enumerate(zip(lines, items_of(lines), strict=True)):
+        counting.own = number >= start
+        for item in items:
+            counting.take(line.place, item)
+        counting.take_rest(line, recorded=number in recorded)
+    return counting
 
 
-def _pieces(payload: dict[str, JSON]) -> list[JSON]:
-    summary, content = payload.get("summary"), payload.get("content")
-    return (summary if isinstance(summary, list) else []) + (content if isinstance(content, list) else [])
+def _see_ends(lines: list[RolloutLine], counting: _Counting) -> None:
+    for line in lines:
+        end = end_of_call(line)
+        call = text(end.get("call_id")) if end else None
+        if end and call:
+            counting.ends[call].append(well(end))
+        elif line.payload.get("type") in ("collab_agent_spawn_end", "sub_agent_activity"):
+            call = text(line.payload.get("call_id")) or text(line.payload.get("event_id"))
+            for key in ("new_thread_id", "agent_thread_id", "agent_path"):
+                if call and (agent := text(line.payload.get(key))):
+                    counting.spawned.setdefault(agent, call)
 
 
-def _object_in(text: str) -> JSON:
-    try:
-        value = json_text.parse(text.encode("utf-8", "replace"))
-    except ValueError:
-        return text
-    return value if isinstance(value, dict) else text
+@dataclass(slots=True)
+class _Counting:
+    """One thread's ledger while its lines are counted."""
+
+    ledger: Ledger
+    keep: Keep
+    parent: str | None = None
+    keys: tuple[str, ...] = ()
+    """By which the call that spawned it may name it."""
+    own: bool = True
+    calls: dict[str, int] = field(default_factory=dict)
+    waiting: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    names: dict[str, str] = field(default_factory=dict)
+    ends: defaultdict[str, list[tuple[bool | None, bool]]] = field(default_factory=lambda: defaultdict(list))
+    """How the calls of an id went, by the events at their ends, in order."""
+    spawned: dict[str, str] = field(default_factory=dict)
+    turns: list[int] = field(default_factory=list)
+    total: dict[str, int] = field(default_factory=dict)
+    responses: set[str] = field(default_factory=set)
+
+    def take(self, place: Place, item: Raw) -> None:
+        kind = item.get("type")
+        if kind == "message":
+            self._message(place, item)
+        elif kind == "reasoning":
+            pieces = [raw(piece).get("text") for piece in thought_pieces(item)]
+            self._words("thought", place, "\n\n".join(piece for piece in pieces if isinstance(piece, str)))
+        elif kind == "agent_message":
+            texts = text_of_content(item.get("content")) or [text(item.get("message")) or ""]
+            self._words("prompt", place, "\n".join(texts), injected=True)
+        elif kind in _CALLS:
+            self._call(place, item, str(kind))
+        elif kind in _OUTPUTS:
+            self._output(place, item)
+
+    def take_rest(self, line: RolloutLine, *, recorded: bool) -> None:
+        payload, kind = line.payload, line.payload.get("type")
+        if line.kind == "compacted":
+            self._words("prompt", line.place, text(payload.get("message")) or "", injected=True)
+        elif line.kind == "token_usage_record":
+            self._record(payload)
+        elif line.kind == "event_msg" and kind == "token_count":
+            self._count(raw(payload.get("info")), recorded=recorded)
+        elif line.kind == "event_msg" and kind == "thread_rolled_back":
+            self._roll_back(payload.get("num_turns"))
+
+    def _add(self, entry: Entry) -> None:
+        (self.ledger.entries if self.own else self.ledger.aside).append(entry)
+
+    # --- words
+
+    def _message(self, place: Place, item: Raw) -> None:
+        role, content = item.get("role"), item.get("content")
+        texts = text_of_content(content)
+        if role not in ("user", "assistant"):
+            self._words("prompt", place, "\n".join(texts), injected=True)
+            return
+        kind = "prompt" if role == "user" else "answer"
+        own = [words for words in texts if kind == "answer" or not is_context(words)]
+        for words in texts:
+            if kind == "prompt" and is_context(words):
+                self._words(kind, place, words, injected=True)
+        pictures = _pictures(content)
+        if kind == "prompt" and (own or pictures):
+            self.turns.append(len(self.ledger.entries))
+        self._words(kind, place, "\n".join(own), images=len(pictures))
+        for picture in pictures:
+            self._add(entry_of_image(place, None, bytes_of_data_url(picture)))
+
+    def _words(self, kind: str, place: Place, words: str, *, images: int = 0, injected: bool = False) -> None:
+        if words.strip() or (images and kind == "prompt"):
+            entry = entry_of_text(kind, place, words, self.keep)
+            entry.images, entry.injected = images, injected
+            self._add(entry)
+
+    # --- calls
+
+    def _call(self, place: Place, item: Raw, kind: str) -> None:
+        own_id = None if kind in ("function_call", "custom_tool_call", "tool_search_call") else text(item.get("id"))
+        first, second = text(item.get("call_id")), own_id
+        if kind in ("web_search_call", "image_generation_call"):
+            first, second = own_id, first if kind == "image_generation_call" else None
+        logged = first or second
+        call = self._fresh(logged or f"line-{place.number}")
+        name = _NAMES.get(kind) or _name(item)
+        arguments = _arguments(item, kind)
+        self.names[call] = name
+        self._add(entry_of_call(place, call, name, arguments, self.keep))
+        if name.endswith("spawn_agent") and (task := text(raw(arguments).get("task_name"))):
+            self.spawned.setdefault(task, call)
+        if kind == "image_generation_call" and text(item.get("result")):
+            ok = True if item.get("status") == "completed" else None
+            self._result(place, call, "", [f"data:image/png;base64,{item['result']}"], (ok, False))
+
+    def _fresh(self, base: str) -> str:
+        times = self.calls[base] = self.calls.get(base, 0) + 1
+        call = base if times == 1 else f"{base}__{times}"
+        self.waiting[base].append(call)
+        return call
+
+    def _output(self, place: Place, item: Raw) -> None:
+        logged = text(item.get("call_id"))
+        waiting = self.waiting[logged] if logged else []
+        call = waiting.pop(0) if waiting else None
+        output = item.get("output") if "output" in item else json_text.dump(item.get("tools")).decode()
+        failed = isinstance(output, dict) and output.get("success") is False
+        if isinstance(output, dict):
+            content = output.get("content")
+            output = content if isinstance(content, str) else json_text.dump(output).decode()
+        elif not isinstance(output, str | list | None):
+            output = json_text.dump(output).decode()
+        texts = text_of_content(output)
+        ok, not_run = (False, False) if failed else _stated(texts[0] if texts else "")
+        if call and logged and self.ends[logged]:
+            known, declined = self.ends[logged].pop(0)
+            ok, not_run = ok if known is None else known, not_run or declined
+        words = "\n".join(texts)
+        self._result(place, call, words, _pictures(output), (ok, not_run))
+        if call and self.names[call].endswith("spawn_agent"):
+            self._see_spawned(call, words)
+
+    def _result(
+        self, place: Place, call: str | None, words: str, pictures: list[JSON], went: tuple[bool | None, bool]
+    ) -> None:
+        entry = entry_of_text("result", place, words, self.keep)
+        entry.id, entry.images = call, len(pictures)
+        entry.ok, entry.not_run = went
+        self._add(entry)
+        for picture in pictures:
+            self._add(entry_of_image(place, call, bytes_of_data_url(picture)))
+
+    def _see_spawned(self, call: str, words: str) -> None:
+        answer = arguments_of(words)
+        for key in ("agent_id", "thread_id", "task_name"):
+            if agent := text(raw(answer).get(key)):
+                self.spawned.setdefault(agent, call)
+
+    def _roll_back(self, turns: JSON) -> None:
+        if isinstance(turns, int) and not isinstance(turns, bool) and turns > 0 and self.turns:
+            left = self.turns[-min(turns, len(self.turns)) :]
+            start = left[0]
+            self.ledger.aside.extend(self.ledger.entries[start:])
+            del self.ledger.entries[start:]
+            del self.turns[-len(left) :]
+
+    # --- tokens
+
+    def _count(self, info: Raw, *, recorded: bool) -> None:
+        """The running total grows; what a fork replays is where the own count starts; a drop starts anew."""
+        total = _numbers(raw(info.get("total_token_usage")))
+        if not total:
+            self._spend(_numbers(raw(info.get("last_token_usage"))), recorded)
+            return
+        lower = any(total.get(name, 0) < self.total.get(name, 0) for name in ("input_tokens", "output_tokens"))
+        before = {} if lower else self.total
+        self.total = total
+        added = {name: max(0, value - before.get(name, 0)) for name, value in total.items()}
+        self._spend(added if any(added.values()) else {}, recorded)
+
+    def _record(self, payload: Raw) -> None:
+        response, thread = text(payload.get("response_id")), text(payload.get("thread_id"))
+        if thread in (None, self.ledger.chat) and response not in self.responses:
+            self._spend(_numbers(raw(payload.get("usage"))), False)
+            if response and self.own and _numbers(raw(payload.get("usage"))):
+                self.responses.add(response)
+
+    def _spend(self, numbers: dict[str, int], elsewhere: bool) -> None:
+        if numbers and self.own and not elsewhere:
+            usage = self.ledger.usage = self.ledger.usage or Usage()
+            for name, value in numbers.items():
+                ours = _TOKENS[name]
+                setattr(usage, ours, (getattr(usage, ours) or 0) + value)
 
 
-def _dict(value: JSON) -> dict[str, JSON]:
-    return value if isinstance(value, dict) else {}
+def _name(item: Raw) -> str:
+    name, space = text(item.get("name")) or "unknown", text(item.get("namespace")) or ""
+    return space + ("." if space and space[-1].isalnum() else "") + name
 
 
-def _text(value: JSON) -> str | None:
-    return value if isinstance(value, str) and value else None
+def _arguments(item: Raw, kind: str) -> JSON:
+    if kind == "custom_tool_call":
+        return {"input": item.get("input")}
+    if kind in ("local_shell_call", "web_search_call"):
+        return raw(item.get("action"))
+    if kind == "image_generation_call":
+        revised = text(item.get("revised_prompt"))
+        return {"prompt": revised} if revised else {}
+    return arguments_of(item.get("arguments"))
+
+
+def _pictures(content: JSON) -> list[JSON]:
+    blocks = [content] if isinstance(content, dict) else content if isinstance(content, list) else []
+    return [raw(block).get("image_url") for block in blocks if is_picture(block)]
+
+
+def _stated(words: str) -> tuple[bool | None, bool]:
+    """What an output says of how its call went, and whether it says that the call was never run."""
+    if words.startswith("{"):
+        value = raw(arguments_of(words))
+        status = raw(value.get("metadata")).get("exit_code") if "output" in value else None
+        return (status == 0, False) if isinstance(status, int) and not isinstance(status, bool) else (None, False)
+    if len(words) <= 400 and (
+        _STOPPED.fullmatch(words) or words.strip() in _NOT_RUN or words.strip().startswith(_NOT_ALLOWED)
+    ):
+        return False, True
+    if words.startswith(_FAILURES):
+        return False, False
+    if not words.startswith(_HEADS):
+        return None, False
+    match = _STATED.search("\n".join(words.partition("\nOutput:")[0].split("\n", 8)[:8]))
+    return (match.group(1) == "0", False) if match else (None, False)
+
+
+def _numbers(values: Raw) -> dict[str, int]:
+    return {
+        name: value
+        for name in _TOKENS
+        if isinstance(value := values.get(name), int) and not isinstance(value, bool) and value >= 0
+    }
+
+
+def _recorded_turns(lines: list[RolloutLine]) -> set[int]:
+    """The numbers of the lines of turns whose tokens are recorded response by response."""
+    found: set[int] = set()
+    turn: list[int] = []
+    for number, line in enumerate([*lines, None]):
+        if line is None or line.payload.get("type") in ("task_started", "turn_started"):
+            if any(lines[one].kind == "token_usage_record" for one in turn):
+                found.update(turn)
+            turn = []
+        turn.append(number)
+    return found

@@ -1,17 +1,17 @@
-"""The records of a rollout file, of whatever age: plain or compressed, in envelopes or bare."""
+"""The lines of a rollout file, of whatever age: plain or compressed, in envelopes or bare."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, cast
 
-from trailbook.chat import Place
-from trailbook.readers import HEAD_BYTES, Unreadable
-from trailbook.readers.lines import Problems, Record, read_stream
+from trailbook.chat import JSON, Place
+from trailbook.readers import Unreadable
+from trailbook.readers.lines import Problems, read_stream
 from trailbook.readers.values import Fields, fields, string
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -34,7 +34,14 @@ ENVELOPES = frozenset(
 )
 """The types of a line `{timestamp, type, payload}`."""
 
-_ID = re.compile(r"rollout-.*?-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl")
+BARE_ITEMS = frozenset(
+    ("message", "reasoning", "function_call", "function_call_output", "local_shell_call", "custom_tool_call")
+)
+"""What may stand in the format of 2025, whose lines have no envelope."""
+
+_NAME = re.compile(r"rollout-.*?-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl(?:\.zst)?")
+_CHUNK = 4_096
+"""Compressed bytes that are opened at a time: a few of them can hold very many."""
 
 
 @dataclass(slots=True)
@@ -47,78 +54,111 @@ class RolloutLine:
     payload: Fields
     timestamp: str | None
 
+    @property
+    def type(self) -> str:
+        """The payload's own type (of an item, of an event); empty where it has none."""
+        return string(self.payload.get("type")) or ""
+
+    def is_event(self, *types: str) -> bool:
+        """Whether it is an event of one of these types."""
+        return self.kind == "event_msg" and self.type in types
+
 
 def id_in_name(path: Path) -> str | None:
-    """The thread's id in a rollout's file name."""
-    match = _ID.match(path.name)
+    """The thread's id in a rollout's file name; None for a file of another name."""
+    match = _NAME.fullmatch(path.name)
     return match.group(1) if match else None
 
 
-def lines_of(path: Path, problems: Problems) -> Iterator[RolloutLine]:
-    """Every line of a rollout file. Raises Unreadable (compressed and not to be opened), OSError."""
-    with path.open("rb") as raw:
-        stream: BinaryIO = raw
-        if raw.peek(4)[:4] == ZSTD_MAGIC:
-            data, whole = _decompressed(path, raw)
-            stream = BytesIO(data)
-            if not whole:
-                problems.add("cut-file", f"{path.name} ends in the middle of its compressed data.", lost=True)
-        for record in read_stream(stream, problems, name=path.name):
-            line = _as_line(record)
-            if line is None:
-                problems.count("unknown-record", "A line that is no record of Codex was passed over.", record.place)
-            else:
-                yield line
+def lines_of(path: Path, problems: Problems, *, most: int | None = None) -> Iterator[RolloutLine]:
+    """Every line of a rollout file; with `most`, those that begin in its first so many bytes.
 
-
-def head_lines(head: bytes, path: Path) -> list[RolloutLine]:
-    """The whole lines in a file's first bytes; what is wrong with them is said when the file is read."""
-    if head[:4] == ZSTD_MAGIC:
-        with path.open("rb") as raw:
-            head = _decompressed(path, raw, HEAD_BYTES)[0]
-    whole = head[: head.rfind(b"\n") + 1] or head
-    lines = (_as_line(record) for record in read_stream(BytesIO(whole), Problems(), name=path.name))
-    return [line for line in lines if line is not None]
-
-
-def _decompressed(path: Path, raw: BinaryIO, most: int | None = None) -> tuple[bytes, bool]:
-    """The plain bytes of a compressed rollout (Codex compresses cold ones), and whether they are all there.
-
-    With `most`, about that many bytes from the beginning. Raises Unreadable.
+    Raises Unreadable for a compressed file that cannot be opened, OSError.
     """
+    with path.open("rb") as raw:
+        compressed = _Decompressed(path, raw) if raw.peek(4)[:4] == ZSTD_MAGIC else None
+        stream: BinaryIO = raw if compressed is None else cast("BinaryIO", BufferedReader(compressed))
+        for record in read_stream(stream, problems, name=path.name):
+            line = as_line(record.value, record.place)
+            if line is not None:
+                yield line
+            else:
+                text = "A line that is no record of Codex was passed over."
+                problems.count("unknown-record", text, record.place, lost=True)
+            if most is not None and stream.tell() > most:
+                return
+        if compressed is not None and not compressed.whole:
+            problems.add("cut-file", f"{path.name} ends in the middle of its compressed data.", lost=True)
+
+
+def as_line(value: JSON, place: Place) -> RolloutLine | None:
+    """A record as a line of a rollout; None for a record that is none."""
+    record = fields(value)
+    kind, timestamp = string(record.get("type")), string(record.get("timestamp"))
+    if kind is not None and isinstance(record.get("payload"), dict):
+        return RolloutLine(place, kind, fields(record["payload"]), timestamp)
+    if kind is not None and kind not in ENVELOPES:  # the format of 2025: a bare item
+        return RolloutLine(place, "response_item", record, timestamp)
+    if record.get("record_type") == "state":
+        return RolloutLine(place, "state", record, timestamp)
+    if kind is None and string(record.get("id")) and "timestamp" in record:  # the format of 2025: its first line
+        return RolloutLine(place, "session_meta", record, timestamp)
+    return None
+
+
+class _Decompressed(RawIOBase):
+    """The plain bytes of a compressed rollout (Codex compresses cold ones), as far as they can be had."""
+
+    def __init__(self, path: Path, raw: BinaryIO) -> None:
+        self._frames = _frames(path)
+        self._frame = self._frames()
+        self._raw = raw
+        self._rest = memoryview(b"")
+        self._damaged = False
+        self._position = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything was there; known at the end."""
+        return not self._damaged and bool(self._frame.eof)
+
+    def readable(self) -> bool:
+        """It is a stream to read from."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with plain bytes; 0 at the end."""
+        while not self._rest and (chunk := self._raw.read(_CHUNK)):
+            self._rest = memoryview(b"".join(self._open(chunk)))
+        taken = min(len(self._rest), len(buffer))
+        buffer[:taken] = self._rest[:taken]
+        self._rest = self._rest[taken:]
+        self._position += taken
+        return taken
+
+    def tell(self) -> int:
+        """How many plain bytes were read."""
+        return self._position
+
+    def _open(self, chunk: bytes) -> Iterator[bytes]:
+        import zstandard
+
+        while chunk and not self._damaged:
+            if self._frame.eof:
+                self._frame = self._frames()
+            try:
+                yield self._frame.decompress(chunk)
+            except zstandard.ZstdError:
+                self._damaged = True
+            chunk = self._frame.unused_data if self._frame.eof else b""
+
+
+def _frames(path: Path) -> Any:
+    """What makes an opener of compressed data, one for each frame. Raises Unreadable."""
     try:
         import zstandard
     except ImportError:
         raise Unreadable(
             f"{path} is compressed, and this installation cannot open it: install trailbook with its extra 'zstd'."
         ) from None
-    pieces: list[bytes] = []
-    size = 0
-    frame = zstandard.ZstdDecompressor().decompressobj()
-    try:
-        while chunk := raw.read(65_536):
-            while chunk:
-                pieces.append(frame.decompress(chunk))
-                size += len(pieces[-1])
-                chunk = frame.unused_data if frame.eof else b""
-                if chunk:
-                    frame = zstandard.ZstdDecompressor().decompressobj()
-            if most is not None and size >= most:
-                break
-    except zstandard.ZstdError:
-        raise Unreadable(f"{path} is damaged: its compressed data cannot be opened.") from None
-    return b"".join(pieces), frame.eof
-
-
-def _as_line(record: Record) -> RolloutLine | None:
-    value = fields(record.value)
-    kind, timestamp = string(value.get("type")), string(value.get("timestamp"))
-    if kind in ENVELOPES or (kind is not None and isinstance(value.get("payload"), dict)):
-        return RolloutLine(record.place, kind, fields(value.get("payload")), timestamp)
-    if kind is not None:  # the format of 2025: a bare item
-        return RolloutLine(record.place, "response_item", value, timestamp)
-    if value.get("record_type") == "state":
-        return RolloutLine(record.place, "state", value, timestamp)
-    if string(value.get("id")) and "timestamp" in value:  # the format of 2025: its first line
-        return RolloutLine(record.place, "session_meta", value, timestamp)
-    return None
+    return zstandard.ZstdDecompressor().decompressobj

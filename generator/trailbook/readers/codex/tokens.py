@@ -24,12 +24,11 @@ class Counter:
         total = _numbers(fields(info.get("total_token_usage")))
         if not total:
             return usage_of(fields(info.get("last_token_usage")))
-        before = self.last or {}
-        self.last = total
-        if any(total.get(name, 0) < before.get(name, 0) for name in _NAMES):
+        before, self.last = self.last or {}, total
+        if any(total.get(name, 0) < before.get(name, 0) for name in ("input_tokens", "output_tokens")):
             before = {}
-        added = {name: count - before.get(name, 0) for name, count in total.items()}
-        return usage_of(dict(added)) if any(added.values()) else None
+        added: Fields = {name: max(0, count - before.get(name, 0)) for name, count in total.items()}
+        return usage_of(added) if any(added.values()) else None
 
 
 def usage_of(numbers: Fields) -> Usage | None:
@@ -58,6 +57,7 @@ class Responses:
         self.model: str | None = None
         self._chat = chat
         self._number = 0
+        self._replayed = 0
         self._open = False
 
     def key(self) -> str:
@@ -73,10 +73,15 @@ class Responses:
         """The next item of the model starts a new response."""
         self._open = False
 
+    def start_own(self) -> None:
+        """What was replayed from a parent is over: no tokens are put on it."""
+        self._open = False
+        self._replayed = self._number
+
     def spend(self, usage: Usage) -> None:
         """Put tokens on the last response; where that has its own, on one that left nothing else in the log."""
         last = self._chat.messages.get(f"response-{self._number}")
-        if last is None or last.usage is not None:
+        if last is None or last.usage is not None or self._number == self._replayed:
             self.close()
             last = self._chat.messages[self.key()]
         last.usage = usage
