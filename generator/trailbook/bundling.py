@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from trailbook.readers import Found, reader
 from trailbook.recounting import Recounted, recount, recount_page
 from trailbook.redaction import Removed, redact_all, secrets_of
 from trailbook.staging import lay, reason
-from trailbook.timeline import make_timeline, title_of
+from trailbook.timeline import title_of
 
 MOST = 500
 """Chats in one file."""
@@ -65,10 +65,10 @@ def bundle(chosen: Sequence[Found], format_name: str, output: Output, folder: Pa
         return made
     if output.context is not None:
         chats, made.removed = redact_all(chats, output.context)
-    made.steps = sum(len(make_timeline(each).steps) for chat in chats for each in with_subagents(chat))
     format_ = FORMATS[format_name]
-    stem = _stem(chats, output, alone=alone)
-    made.pieces = format_.bundle(chats, Sheet(output, stem, removed=made.removed, alone=True))
+    sheet = Sheet(output, _stem(chats, output, alone=alone), removed=made.removed, alone=True)
+    made.steps = sum(len(sheet.timeline_of(each).steps) for chat in chats for each in with_subagents(chat))
+    made.pieces = format_.bundle(chats, sheet)
     if not made.pieces:
         made.left_out[NO_REPLY] += len(made.sources)
         made.sources = []
@@ -76,7 +76,7 @@ def bundle(chosen: Sequence[Found], format_name: str, output: Output, folder: Pa
         # What lies beside is named after the file, so the name must be free before the file is made.
         free = saving.free_name(folder, made.pieces[0].name)
         stem = free.removesuffix(Path(made.pieces[0].name).suffix)
-        made.pieces = format_.bundle(chats, Sheet(output, stem, removed=made.removed, alone=True))
+        made.pieces = format_.bundle(chats, replace(sheet, stem=stem))
     if output.context is not None:
         made.unsafe = unsafe(made.pieces, secrets_of(output.context, made.removed))
     return made

@@ -16,7 +16,7 @@ from trailbook.filters import left_out_when_read
 from trailbook.formats import FORMATS, NOTHING_IN_IT, TRAJECTORIES, Given, Output, Piece, Sheet
 from trailbook.readers import Found, reader
 from trailbook.redaction import Removed, Secrets, redact, redact_text, secrets_of, verify
-from trailbook.timeline import make_timeline, title_of
+from trailbook.timeline import Timeline, title_of
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ def export_chat(found: Found, output: Output, given: Given | None = None) -> Exp
         return Exported(why)
     exported = Exported(stems=stems(chat, given or Given(), output.zone), removed=removed)
     for each, sheet in _sheets(chat, exported, output):
-        exported.steps += len(make_timeline(each).steps)
+        exported.steps += len(sheet.timeline_of(each).steps)
         exported.diagnostics += each.diagnostics
         for name in output.formats:
             if each is chat or FORMATS[name].each:
@@ -138,6 +138,7 @@ def _sheets(chat: Chat, exported: Exported, output: Output) -> Iterator[tuple[Ch
     each = list(with_subagents(chat))
     stem_of = {id(one): stem for one, stem in zip(each, exported.stems.values(), strict=True)}
     parent_of = {id(below): stem_of[id(one)] for one in each for below in one.subagents}
+    timelines: dict[int, Timeline] = {}
     for one in each:
         below = {subagent.id: stem_of[id(subagent)] for subagent in one.subagents}
-        yield one, Sheet(output, stem_of[id(one)], parent_of.get(id(one)), below, exported.removed)
+        yield one, Sheet(output, stem_of[id(one)], parent_of.get(id(one)), below, exported.removed, timelines=timelines)

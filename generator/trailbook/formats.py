@@ -16,6 +16,7 @@ from trailbook.filters import Wanted
 
 if TYPE_CHECKING:
     from trailbook.redaction import Context, Removed
+    from trailbook.timeline import Timeline
     from trailbook.writers.written import Written
 
 # A build that has nothing to do loads this module: redaction and the writers are loaded when they are used.
@@ -90,6 +91,16 @@ class Sheet:
     """What was taken out of the chat and its subagents."""
     alone: bool = False
     """Whether the file is exported by itself: one page whatever its size, with nothing beside it to link to."""
+    timelines: dict[int, Timeline] = field(default_factory=dict, repr=False)
+    """The timelines that were made already, by the `id()` of their chat; shared by the sheets of one export."""
+
+    def timeline_of(self, chat: Chat) -> Timeline:
+        """The timeline of a chat, made once for all that is written of it."""
+        from trailbook.timeline import make_timeline
+
+        if id(chat) not in self.timelines:
+            self.timelines[id(chat)] = make_timeline(chat)
+        return self.timelines[id(chat)]
 
 
 @dataclass(slots=True, frozen=True)

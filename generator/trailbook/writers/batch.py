@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from trailbook.chat import Chat
 from trailbook.formats import Sheet
 from trailbook.themes import load_theme
-from trailbook.timeline import make_timeline
 from trailbook.wording import counted
 from trailbook.writers.report import make_views, policy
 from trailbook.writers.report.overview import Overview, make_overview
@@ -39,6 +38,6 @@ def write_batch(chats: Sequence[Chat], sheet: Sheet) -> bytes:
 
 
 def _article(number: int, chat: Chat, sheet: Sheet) -> Article:
-    timeline = make_timeline(chat)
+    timeline = sheet.timeline_of(chat)
     overview = make_overview(chat, timeline, sheet, lambda step: f"#c{number}s{step}")
     return Article(number, timeline.title, overview, make_views(chat, timeline, sheet))

@@ -14,7 +14,7 @@ from trailbook.rendering.cleaning import clean
 from trailbook.rendering.clipping import clip
 from trailbook.rendering.images import file_words, image_type, image_words
 from trailbook.rendering.safe_markdown import fenced, inline, inline_code, quoted, safe_markdown
-from trailbook.timeline import Step, Timeline, make_timeline
+from trailbook.timeline import Step, Timeline
 from trailbook.wording import STATUS_WORDS, counted, date_and_time, duration, line, money, tokens, zone_name
 from trailbook.writers.report.steps import word_of
 
@@ -45,7 +45,7 @@ def write_note(chat: Chat, sheet: Sheet) -> list[Piece]:
     Prompts and answers stand whole; a call is one line and its diff; of a result there are `RESULT_LIMIT` characters,
     the rest is counted. Nothing the chat says can break out of its place.
     """
-    timeline = make_timeline(chat)
+    timeline = sheet.timeline_of(chat)
     note = _note_of(chat, timeline, sheet)
     lines = [*front_matter(chat, timeline, sheet.output.zone), "", *_body(chat, timeline, note, "#")]
     return [Piece(f"notes/{sheet.stem}.md", _bytes(lines)), *note.pictures]
@@ -55,7 +55,7 @@ def write_notes(chats: Sequence[Chat], sheet: Sheet) -> bytes:
     """Several chats as one note, each with a heading of its own."""
     lines = ["# How they did it", "", f"{counted(len(chats), 'chat')}."]
     for chat in chats:
-        timeline = make_timeline(chat)
+        timeline = sheet.timeline_of(chat)
         lines += ["", *_body(chat, timeline, _note_of(chat, timeline, sheet), "##")]
     return _bytes(lines)
 
@@ -278,7 +278,7 @@ def _subagent(step: Step, note: _Note) -> Iterator[str]:
     subagent = note.chats.get(step.subagent or "")
     if subagent is None:
         return
-    title = inline(make_timeline(subagent).title)
+    title = inline(note.sheet.timeline_of(subagent).title)
     stem = None if note.sheet.alone else note.sheet.subagents.get(subagent.id)
     yield ""
     yield f"Handed on to [{title}]({quote(stem)}.md)." if stem else f"Handed on to *{title}*."

@@ -8,7 +8,7 @@ from typing import Any
 
 from trailbook.chat import JSON, Chat
 from trailbook.formats import Sheet
-from trailbook.timeline import Timeline, make_timeline
+from trailbook.timeline import Timeline
 from trailbook.wording import line, shorten
 from trailbook.writers.report import report_addresses
 
@@ -62,7 +62,7 @@ class Row:
 
 def row_of(chat: Chat, sheet: Sheet) -> JSON:
     """The row of a (redacted) chat, as JSON."""
-    timeline = make_timeline(chat)
+    timeline = sheet.timeline_of(chat)
     totals = timeline.totals
     usage = totals.usage
     written = sheet.output.formats

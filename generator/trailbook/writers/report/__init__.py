@@ -12,7 +12,7 @@ from trailbook.formats import Piece, Sheet
 from trailbook.rendering.clipping import BODY_LIMIT
 from trailbook.rendering.code import Budget
 from trailbook.themes import Theme, load_theme
-from trailbook.timeline import Timeline, make_timeline
+from trailbook.timeline import Timeline
 from trailbook.wording import duration
 from trailbook.writers.report.overview import Address, agent_name, make_overview, subagent_section
 from trailbook.writers.report.parts import PART_BYTES, Part, gather, share_out, turn_starts
@@ -64,7 +64,7 @@ def _lay_out(chat: Chat, sheet: Sheet) -> Laid:
     """The chat laid out; kept from `write_report` to `report_addresses`, which follows it for the same chat."""
     if _last and _last[0][0] is chat and _last[0][1] is sheet:
         return _last[0][2]
-    timeline = make_timeline(chat)
+    timeline = sheet.timeline_of(chat)
     axis = fold(timeline)
     views = _views_on_axis(chat, timeline, axis, sheet)
     step_html = load_theme(sheet.output.theme).macro("step.html", "step")
@@ -93,7 +93,7 @@ def make_views(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[StepView]:
 
 def _subagent(subagent: Chat, sheet: Sheet) -> Section:
     """A subagent where it was started: linked where it has a page, with its steps where it has none."""
-    timeline = make_timeline(subagent)
+    timeline = sheet.timeline_of(subagent)
     stem = None if sheet.alone else sheet.subagents.get(subagent.id)
     steps = Markup()
     if stem is None:
