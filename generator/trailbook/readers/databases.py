@@ -27,6 +27,12 @@ State = tuple[tuple[str, int, int], ...]
 """Name, size and time of change of a database's files."""
 
 
+def is_database(path: Path) -> bool:
+    """Whether a file is an SQLite database. Raises OSError."""
+    with path.open("rb") as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
 def state_of(path: Path) -> State:
     """What tells whether a database or its pending writes changed. Raises OSError."""
     found = [path, *(side for ending in _PENDING if (side := _beside(path, ending)).is_file())]
@@ -56,7 +62,7 @@ def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
 
 @lru_cache(maxsize=4)
 def _copied(path: Path, _state: State) -> Path:
-    """A copy of a database with its pending writes, made once for a database as it stands; gone when the process ends."""
+    """A copy of a database with its pending writes, made once as it stands; gone when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="trailbook-"))  # for this user's eyes only
     Finalize(None, shutil.rmtree, args=(folder, True), exitpriority=1)
     for _ in range(_TRIES):
