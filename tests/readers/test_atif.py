@@ -149,6 +149,23 @@ def test_a_cut_document_is_refused_with_the_byte_where_it_ends(
         found("atif", file)
 
 
+def test_a_step_of_an_unknown_source_loses_neither_its_words_nor_its_calls(tmp_path: Path) -> None:
+    call = {"tool_call_id": "c1", "function_name": "read", "arguments": {"path": "a"}}
+    result = {"source_call_id": "c1", "content": "found"}
+    step = {"step_id": 1, "source": "assistant", "message": "Reading.", "tool_calls": [call, None, "c2"]}
+    file = _written(tmp_path, [step | {"observation": {"results": [result, 7]}}])
+    chat, ledger = read("atif", file), count("atif", file)
+    assert chat.system_prompt == "Reading."
+    assert [(event.id, event.name) for event in chat.events if isinstance(event, Called)] == [("c1", "read")]
+    assert [event.call for event in chat.events if isinstance(event, Returned)] == ["c1"]
+    assert [(len(ledger.of(kind))) for kind in ("system", "call", "result")] == [1, 1, 1]
+    assert [(each.kind, each.text, each.count) for each in chat.diagnostics] == [
+        ("unknown-record", "A step has the source 'assistant'; it is read as one of the system.", 1),
+        ("unknown-record", "A call is no object; it is left out.", 1),
+        ("unknown-record", "A result is no object; it is left out.", 1),
+    ]
+
+
 JSON_VALUE = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=5) | st.just("agent") | st.just("image"),
     lambda inner: (

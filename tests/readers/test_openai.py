@@ -117,6 +117,17 @@ def test_cut_and_doubled_lines_lose_no_other(
     assert (read_prompts, refused) == (whole, damaged)
 
 
+def test_a_tool_of_the_custom_kind_takes_a_text(tmp_path: Path) -> None:
+    file = tmp_path / "custom.json"
+    call = {"id": "c1", "type": "custom", "custom": {"name": "apply_patch", "input": "*** Begin Patch"}}
+    answer = {"role": "tool", "tool_call_id": "c1", "content": "Done"}
+    file.write_text(json.dumps({"messages": [{"role": "assistant", "content": None, "tool_calls": [call]}, answer]}))
+    event = read("openai", file).events[0]
+    assert isinstance(event, Called)
+    assert (event.name, event.arguments, event.raw) == ("apply_patch", {}, "*** Begin Patch")
+    assert [entry.name for entry in count("openai", file).of("call")] == ["apply_patch"]
+
+
 MESSAGE = st.fixed_dictionaries(
     {"role": st.sampled_from(["system", "user", "assistant", "tool", "function"])},
     optional={
@@ -137,5 +148,6 @@ def test_values_of_any_type_are_taken_as_they_come(
     file = tmp_path_factory.mktemp("any") / "any.json"
     file.write_text(json.dumps({"messages": messages}))
     chat, ledger = read("openai", file), count("openai", file)
+    assert sum(isinstance(event, Called) for event in chat.events) == len(ledger.of("call"))
     assert sum(isinstance(event, Returned) for event in chat.events) == len(ledger.of("result"))
     assert sum(isinstance(event, Asked) for event in chat.events) == len(ledger.of("prompt"))

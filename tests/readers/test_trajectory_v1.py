@@ -156,6 +156,7 @@ def test_values_of_any_type_are_taken_as_they_come(
     file = tmp_path_factory.mktemp("any") / "any.json"
     file.write_text(json.dumps([{"role": "meta", "source": "x"}, *({"role": role} | rest for role, rest in records)]))
     chat, ledger = read("trajectory_v1", file), count("trajectory_v1", file)
+    assert sum(isinstance(event, Called) for event in chat.events) == len(ledger.of("call"))
     assert sum(isinstance(event, Returned) for event in chat.events) == len(ledger.of("result"))
     assert sum(isinstance(event, Asked) for event in chat.events) == len(ledger.of("prompt"))
 

@@ -15,6 +15,7 @@ from trailbook import json_text
 from trailbook.chat import JSON, Place
 from trailbook.readers import Found, Unreadable
 from trailbook.readers.lines import Problems, parse_document
+from trailbook.readers.values import Fields, items
 
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_TOKEN = 6
@@ -166,3 +167,12 @@ def _damage(path: Path, piece: Piece, error: json_text.NotJSON) -> str:
 def place_of(path: Path, piece: Piece, number: int) -> Place:
     """Where the `number`th message (from 1) of a piece stands."""
     return Place(f"{path.name}:{piece.number}" if piece.lines else path.name, number, "message")
+
+
+def objects_of(value: JSON, what: str, place: Place, problems: Problems) -> list[Fields]:
+    """The objects in a list; what stands among them and is none is left out, and `problems` says so of `what`."""
+    listed = items(value)
+    found = [item for item in listed if isinstance(item, dict)]
+    if len(found) < len(listed):
+        problems.count("unknown-record", f"{what} is no object; it is left out.", place, lost=True)
+    return found

@@ -32,7 +32,7 @@ from trailbook.readers.atif.finding import beside, is_trajectory, text_of
 from trailbook.readers.images import image_from_bytes, image_from_url
 from trailbook.readers.lines import Problems
 from trailbook.readers.pairing import Pairing
-from trailbook.readers.pieces import again, parse, place_of
+from trailbook.readers.pieces import again, objects_of, parse, place_of
 from trailbook.readers.values import Fields, fields, items, moment, number, string, truth, whole
 
 
@@ -85,8 +85,8 @@ def _chat(trajectory: Fields, source: _Source) -> Chat:
         tools=[tool for each in items(agent.get("tool_definitions")) if (tool := _tool(fields(each)))],
     )
     reading = _Reading(chat, source, string(agent.get("model_name")))
-    for place, step in enumerate(items(trajectory.get("steps")), 1):
-        _read_step(fields(step), replace(source.first, number=place), reading)
+    for place, step in enumerate(objects_of(trajectory.get("steps"), "A step", source.first, source.problems), 1):
+        _read_step(step, replace(source.first, number=place), reading)
     _read_totals(fields(trajectory.get("final_metrics")), chat)
     _read_subagents(trajectory, reading)
     times = [event.at for event in chat.events if event.at is not None]
@@ -112,14 +112,17 @@ def _read_step(step: Fields, place: Place, reading: _Reading) -> None:
     inherited = step.get("is_copied_context") is True
     kind = step.get("source")
     first = len(reading.chat.events)
+    key = None
     if kind == "agent":
-        _read_reply(step, place, reading)
+        key = _read_reply(step, place, reading)
     elif kind == "user":
         _read_prompt(step, place, reading)
-    elif kind == "system":
-        _read_system(step, place, reading)
     else:
-        reading.source.problems.count("unknown-record", f"A step has the source {kind!r}.", place, lost=True)
+        _read_system(step, place, reading)
+        if kind != "system":
+            text = f"A step has the source {kind!r}; it is read as one of the system."
+            reading.source.problems.count("unknown-record", text, place)
+    _read_calls(step, place, key, reading)
     _read_results(step, place, reading)
     for event in reading.chat.events[first:]:
         event.at, event.inherited = at, inherited
@@ -153,7 +156,8 @@ def _read_system(step: Fields, place: Place, reading: _Reading) -> None:
         chat.events.append(Noted(topic=topic, text=text, parts=parts, place=place))
 
 
-def _read_reply(step: Fields, place: Place, reading: _Reading) -> None:
+def _read_reply(step: Fields, place: Place, reading: _Reading) -> str | None:
+    """Read what the agent thought and said; returns the key of its message, where the step was an inference."""
     chat = reading.chat
     key = None
     if step.get("llm_call_count") != 0:
@@ -165,11 +169,17 @@ def _read_reply(step: Fields, place: Place, reading: _Reading) -> None:
     parts = _parts(message, reading.source, words=False)
     if text_of(message) or parts:
         chat.events.append(Said(text=text_of(message), parts=parts, place=place, message=key))
-    for order, call in enumerate(map(fields, items(step.get("tool_calls"))), 1):
+    return key
+
+
+def _read_calls(step: Fields, place: Place, key: str | None, reading: _Reading) -> None:
+    calls = objects_of(step.get("tool_calls"), "A call", place, reading.source.problems)
+    for order, call in enumerate(calls, 1):
         logged = reading.pairing.call(string(call.get("tool_call_id")), f"step-{place.number}-{order}")
         arguments, raw = read_arguments(call.get("arguments"))
         name = string(call.get("function_name")) or "unknown_tool"
-        chat.events.append(Called(id=logged, name=name, arguments=arguments, raw=raw, place=place, message=key))
+        called = Called(id=logged, name=name, arguments=arguments, raw=raw, place=place, message=key)
+        reading.chat.events.append(called)
 
 
 def _message(step: Fields, reading: _Reading) -> Message:
@@ -192,7 +202,8 @@ def _message(step: Fields, reading: _Reading) -> Message:
 
 
 def _read_results(step: Fields, place: Place, reading: _Reading) -> None:
-    for result in map(fields, items(fields(step.get("observation")).get("results"))):
+    results = fields(step.get("observation")).get("results")
+    for result in objects_of(results, "A result", place, reading.source.problems):
         call = reading.pairing.result(string(result.get("source_call_id")))
         extra = fields(result.get("extra"))
         failed = truth(extra.get("is_error", extra.get("tool_result_is_error")))
@@ -250,7 +261,8 @@ def _read_totals(metrics: Fields, chat: Chat) -> None:
 
 
 def _read_subagents(trajectory: Fields, reading: _Reading) -> None:
-    for order, child in enumerate(map(fields, items(trajectory.get("subagent_trajectories"))), 1):
+    children = trajectory.get("subagent_trajectories")
+    for order, child in enumerate(objects_of(children, "A subagent", reading.source.first, reading.source.problems), 1):
         first = replace(reading.source.first, file=f"{reading.source.first.file}/{order}")
         subagent = _chat(child, replace(reading.source, first=first))
         subagent.started_by = reading.started.get(subagent.id)

@@ -84,17 +84,15 @@ class _Counter:
         calls = message.get("tool_calls")
         for order, call in enumerate(calls if isinstance(calls, list) else [], 1):
             if isinstance(call, dict):
-                function = call.get("function")
+                function = call.get("function", call.get("custom"))
                 logged = call.get("id")
-                if isinstance(function, dict):
-                    named = isinstance(logged, str) and logged
-                    yield self._call(function, str(logged) if named else f"message-{place.number}-{order}", place)
+                known_as = logged if isinstance(logged, str) and logged else f"message-{place.number}-{order}"
+                yield self._call(function if isinstance(function, dict) else {}, known_as, place)
 
     def _call(self, function: dict[str, JSON], call: str, place: Place) -> Entry:
         name = str(function.get("name"))
-        return entry_of_call(
-            place, call, self.names.get(name, _true(name)), arguments_of(function.get("arguments")), self.keep
-        )
+        arguments = arguments_of(function.get("arguments", function.get("input")))
+        return entry_of_call(place, call, self.names.get(name, _true(name)), arguments, self.keep)
 
     def _result(self, content: JSON, place: Place, call: str | None) -> Iterator[Entry]:
         text, prompts = take_prompts(_text(content))

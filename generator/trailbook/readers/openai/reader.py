@@ -29,7 +29,7 @@ from trailbook.readers.lines import Problems
 from trailbook.readers.openai.finding import is_chat, words_of
 from trailbook.readers.openai.tools import tool_of, true_name
 from trailbook.readers.pairing import Pairing
-from trailbook.readers.pieces import again, parse, place_of
+from trailbook.readers.pieces import again, objects_of, parse, place_of
 from trailbook.readers.values import Fields, fields, items, string
 from trailbook.stand_ins import take_prompts
 
@@ -99,13 +99,15 @@ def _read_reply(message: Fields, place: Place, reading: _Reading) -> None:
     old = message.get("function_call")
     if isinstance(old, dict):
         reading.unnamed.append(_read_call(old, f"{key}-0", None, place, reading))
-    for order, call in enumerate(map(fields, items(message.get("tool_calls"))), 1):
-        _read_call(fields(call.get("function")), f"{key}-{order}", string(call.get("id")), place, reading)
+    for order, call in enumerate(objects_of(message.get("tool_calls"), "A call", place, reading.problems), 1):
+        # A tool of the custom kind takes a text.
+        function = fields(call.get("function")) or fields(call.get("custom"))
+        _read_call(function, f"{key}-{order}", string(call.get("id")), place, reading)
 
 
 def _read_call(function: Fields, otherwise: str, logged: str | None, place: Place, reading: _Reading) -> str:
     call = reading.pairing.call(logged, otherwise)
-    arguments, raw = read_arguments(function.get("arguments"))
+    arguments, raw = read_arguments(function.get("arguments", function.get("input")))
     logged_name = string(function.get("name")) or "unknown_tool"
     name = reading.names.get(logged_name) or true_name(logged_name)
     key = f"message-{place.number}"

@@ -24,7 +24,7 @@ from trailbook.readers.arguments import read_arguments
 from trailbook.readers.images import image_from_url
 from trailbook.readers.lines import Problems
 from trailbook.readers.pairing import Pairing
-from trailbook.readers.pieces import again, parse, place_of
+from trailbook.readers.pieces import again, objects_of, parse, place_of
 from trailbook.readers.trajectory_v1.finding import is_trajectory, scalar
 from trailbook.readers.values import Fields, fields, items, moment, string, truth
 
@@ -67,19 +67,26 @@ def _read_record(record: Fields, place: Place, reading: _Reading) -> None:
     content = scalar(record.get("content"))
     text = content if isinstance(content, str) else ""
     if role in ("reasoning", "assistant"):
-        _read_reply(record, role == "reasoning", text, place, reading)
+        _read_reply(role == "reasoning", text, place, reading)
+        _read_calls(record, place, reading)
         return
     reading.key = None
     if role == "meta":
         _read_meta(record, reading.chat)
     elif role == "tool":
         _read_result(record, text, place, reading)
-    elif role == "user":
+    else:
+        _read_text(string(role) or "system", text, place, reading)
+        _read_calls(record, place, reading)
+
+
+def _read_text(role: str, text: str, place: Place, reading: _Reading) -> None:
+    if role == "user":
         reading.chat.events.append(Asked(id=f"record-{place.number}", text=text, place=place))
     elif role == "system" and not reading.chat.events and reading.chat.system_prompt is None:
         reading.chat.system_prompt = text
     else:
-        reading.chat.events.append(Noted(topic=string(role) or "system", text=text, place=place))
+        reading.chat.events.append(Noted(topic=role, text=text, place=place))
 
 
 def _read_meta(record: Fields, chat: Chat) -> None:
@@ -92,8 +99,7 @@ def _read_meta(record: Fields, chat: Chat) -> None:
     chat.models = [model] if model else []
 
 
-def _read_reply(record: Fields, thought: bool, text: str, place: Place, reading: _Reading) -> None:
-    calls = [fields(call) for call in items(record.get("tool_calls"))]
+def _read_reply(thought: bool, text: str, place: Place, reading: _Reading) -> None:
     events = reading.chat.events
     if reading.key is None or (text and any(isinstance(event, Called) for event in events[-1:])):
         # Words after a call are another message: a message's words stand before its calls.
@@ -103,11 +109,15 @@ def _read_reply(record: Fields, thought: bool, text: str, place: Place, reading:
         events.append(Thought(text=text, place=place, message=reading.key))
     elif text:
         events.append(Said(text=text, place=place, message=reading.key))
-    for order, call in enumerate(calls, 1):
+
+
+def _read_calls(record: Fields, place: Place, reading: _Reading) -> None:
+    for order, call in enumerate(objects_of(record.get("tool_calls"), "A call", place, reading.problems), 1):
         logged = reading.pairing.call(string(scalar(call.get("id"))), f"record-{place.number}-{order}")
         arguments, raw = read_arguments(scalar(call.get("args")))
         name = string(scalar(call.get("name"))) or "unknown_tool"
-        events.append(Called(id=logged, name=name, arguments=arguments, raw=raw, place=place, message=reading.key))
+        called = Called(id=logged, name=name, arguments=arguments, raw=raw, place=place, message=reading.key)
+        reading.chat.events.append(called)
 
 
 def _read_result(record: Fields, text: str, place: Place, reading: _Reading) -> None:
