@@ -69,7 +69,7 @@ def _rows(chosen: Chosen, redact: Callable[[str], str]) -> list[str]:
             reader(chat.reader).PRODUCT,
             line(chat.id),
             line(file_name(redact(chat.cwd or ""))),
-            line(redact(chat.title or "")),
+            line(redact(chat.title or "") + (f" ({chat.remark})" if chat.remark else "")),
         )
         for chat in chosen.chats
     ]

@@ -21,7 +21,19 @@ from typing import Protocol, cast
 from trailbook.chat import Chat
 from trailbook.ledger import Keep, Ledger
 
-NAMES = ("conch", "claude_code", "atif", "trajectory_v1", "sharegpt", "openai", "openhands", "letta_code")
+NAMES = (
+    "conch",
+    "claude_code",
+    "atif",
+    "trajectory_v1",
+    "sharegpt",
+    "openai",
+    "openhands",
+    "letta_code",
+    "openclaw",
+    "pi",
+    "omp",
+)
 """Every reader, in the order in which they are asked about a file."""
 
 HEAD_BYTES = 65_536
@@ -55,6 +67,8 @@ class Found:
     """Bytes of all inputs (of the chat's rows, for a chat in a database)."""
     preference: int = 0
     """Where the same chat (reader, id) is found twice, the one with the higher preference is read."""
+    remark: str | None = None
+    """A word that a list adds to the title, such as `archived`."""
 
 
 @dataclass(slots=True, frozen=True)
