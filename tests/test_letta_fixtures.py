@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 from collections.abc import Callable
 from datetime import UTC
@@ -80,6 +81,16 @@ def prefix(word: str) -> Difference:
     return take_out
 
 
+def picture_marks(theirs: Records, ours: Records) -> Pair:
+    """What type and size a picture has, in the mark that stands for it."""
+    return theirs, [
+        {**record, "content": re.sub(r"\[image: image/\w+, \d+ bytes\]", "[image]", record["content"])}
+        if isinstance(record.get("content"), str)
+        else record
+        for record in ours
+    ]
+
+
 def ok_only_ours(theirs: Records, ours: Records) -> Pair:
     """Whether a call went well, where only ours say it."""
     unsaid = {record["tool_call_id"] for record in theirs if record["role"] == "tool" and "ok" not in record}
@@ -130,6 +141,8 @@ UNANSWERED = (
 )
 TIMELESS = (times, "The log has no times; theirs are invented, ours stand at the beginning of the epoch.")
 SYSTEM = (only_ours("system"), "They leave system texts out; ours carry them.")
+ERROR = (prefix("Error: "), "They put a word in front of failed results; ours are the log's.")
+MARKS = (picture_marks, "Ours say of what type and size a picture is that a format has no place for.")
 AGENT = (meta("source"), "Theirs names the format, ours the agent whose run it is.")
 
 ALLOWED: dict[str, list[tuple[Difference, str]]] = {
@@ -144,8 +157,30 @@ ALLOWED: dict[str, list[tuple[Difference, str]]] = {
     "claude-code/cleanup": [TIMELESS],
     "claude-code/subagent": [],
     "claude-code/tool-call": [],
+    "cursor/cleanup": [TIMELESS],
+    "cursor/tool-calls": [TIMELESS, UNANSWERED],
+    "omp/cleanup": [
+        MARKS,
+        ERROR,
+        (
+            only_ours("observation", 3),
+            "A result without a call, an extension's note, a command that the person ran.",
+        ),
+    ],
+    "omp/tool-calls": [],
+    "openclaw/cleanup": [MARKS, ERROR, (only_ours("observation"), "They leave a result out that answers no call.")],
+    "openclaw/tool-calls": [],
+    "pi/cleanup": [
+        MARKS,
+        ERROR,
+        (
+            only_ours("observation", 3),
+            "A result without a call, an extension's note, a command that the person ran.",
+        ),
+    ],
+    "pi/tool-calls": [],
     "letta-code/cleanup": [
-        (prefix("Error: "), "They put a word in front of failed results; ours are the log's."),
+        ERROR,
         UNANSWERED,
     ],
     "letta-code/tool-calls": [],

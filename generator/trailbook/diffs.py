@@ -26,7 +26,13 @@ that stand once in both texts hold it together."""
 Kept = list[tuple[int, int]]
 """Pairs of equal lines, by their numbers in the old and the new text, both rising."""
 
-_OLD_NEW = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("old", "new"))
+_OLD_NEW = (
+    ("old_string", "new_string"),
+    ("oldString", "newString"),
+    ("old_str", "new_str"),
+    ("oldText", "newText"),
+    ("old", "new"),
+)
 _WRITES = frozenset(
     ("write", "writefile", "writetofile", "createfile", "create", "save", "filewrite", "append", "appendfile")
 )

@@ -254,7 +254,9 @@ def _web_search(arguments: Arguments, _raw: str | None) -> Deed:
 
 
 def _hand_off(arguments: Arguments, _raw: str | None) -> Deed:
-    task = _text(arguments, "description", "title", "task", "goal", "message", "prompt", "name")
+    tasks = arguments.get("tasks")
+    first = tasks[0] if isinstance(tasks, list) and tasks and isinstance(tasks[0], dict) else arguments
+    task = _text(first, "description", "title", "task", "goal", "message", "prompt", "name")
     helper = _text(arguments, "subagent_type", "agent_type", "agent")
     return Deed("delegate", f"hand off: {line(task, 120)}" if task else "hand off a task", helper)
 
@@ -323,6 +325,14 @@ _TOOLS: dict[str, Callable[[Arguments, str | None], Deed | None]] = {
         ("toolsearch", _fixed("explore", "look for tools", "query")),
         ("skill useskill skillview", _skill),
         ("memory savememory remember", _fixed("remember", "remember something", "fact", "text", "content")),
+        ("memorysearch memoryget", _fixed("explore", "look through its memory", "query", "path")),
+        ("message sessionssend", _fixed("other", "send a message", "message")),
+        (
+            "sessionslist sessionshistory sessionstatus agentslist",
+            _fixed("explore", "look at other chats", "sessionKey"),
+        ),
+        ("cron", _fixed("plan", "look after its schedule", "action")),
+        ("tts", _fixed("make", "read a text aloud", "text")),
         ("think sequentialthinking", _fixed("plan", "think it through")),
         ("wait sleep waitagent", _fixed("other", "wait")),
         ("complete finish attemptcompletion taskcomplete", _fixed("other", "finish")),
