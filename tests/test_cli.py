@@ -17,8 +17,9 @@ import pytest
 import plain_reader
 import test_site
 from conftest import EXAMPLES
-from trailbook import cli, fidelity, formats, redaction
+from trailbook import cli, fidelity, formats
 from trailbook.cli import options
+from trailbook.redaction.removed import Removed
 from trailbook.terminal import line, plain
 
 HOME_SECRET = "hunter2" + "-in-the-garden"
@@ -307,7 +308,7 @@ def test_a_chat_that_still_holds_a_secret_is_not_written(home: Path, run: Run, m
     assert "[password]" in out
     site = Path("site")
     assert not [path for path in site.rglob("*") if path.is_file() and HOME_SECRET in path.read_text()]
-    monkeypatch.setattr("trailbook.exporting.redact", lambda chat, context: (chat, redaction.Removed()))
+    monkeypatch.setattr("trailbook.exporting.redact", lambda chat, context: (chat, Removed()))
     status, _out, err = run("build", "--out", "other", "--yes", "--secrets", secrets)
     assert status == 4
     assert "Not written: secrets were still in what" in err

@@ -26,7 +26,7 @@ from trailbook.failures import Stopped
 from trailbook.filters import Wanted
 from trailbook.formats import NOTHING_IN_IT, Format, Output, Piece, Sheet
 from trailbook.readers import Found
-from trailbook.redaction import load_context
+from trailbook.redaction.context import load_context
 
 
 def page(chat: Chat, sheet: Sheet) -> list[Piece]:

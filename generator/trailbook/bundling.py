@@ -16,7 +16,9 @@ from trailbook.filters import left_out_when_read
 from trailbook.formats import FORMATS, NO_REPLY, NOTHING_IN_IT, TRAJECTORIES, Output, Piece, Sheet
 from trailbook.readers import Found, reader
 from trailbook.recounting import Recounted, recount, recount_page
-from trailbook.redaction import Removed, redact_all, secrets_of
+from trailbook.redaction.removed import Removed
+from trailbook.redaction.replacing import redact_all
+from trailbook.redaction.verifying import secrets_of
 from trailbook.staging import lay, reason
 from trailbook.timeline import title_of
 

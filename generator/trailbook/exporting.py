@@ -15,7 +15,9 @@ from trailbook.chat import JSON, Chat, Diagnostic, with_subagents
 from trailbook.filters import left_out_when_read
 from trailbook.formats import FORMATS, NOTHING_IN_IT, TRAJECTORIES, Given, Output, Piece, Sheet
 from trailbook.readers import Found, reader
-from trailbook.redaction import Removed, Secrets, redact, redact_text, secrets_of, verify
+from trailbook.redaction.removed import Removed
+from trailbook.redaction.replacing import redact, redact_text
+from trailbook.redaction.verifying import Secrets, secrets_of, verify
 from trailbook.timeline import Timeline, title_of
 
 

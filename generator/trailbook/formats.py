@@ -15,7 +15,8 @@ from trailbook.chat import JSON, Chat
 from trailbook.filters import Wanted
 
 if TYPE_CHECKING:
-    from trailbook.redaction import Context, Removed
+    from trailbook.redaction.context import Context
+    from trailbook.redaction.removed import Removed
     from trailbook.timeline import Timeline
     from trailbook.writers.written import Written
 
@@ -71,7 +72,7 @@ class Given:
 
 
 def _nothing() -> Removed:
-    from trailbook.redaction import Removed
+    from trailbook.redaction.removed import Removed
 
     return Removed()
 

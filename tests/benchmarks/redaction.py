@@ -17,7 +17,8 @@ from time import process_time
 from redaction.hostile import REPEATS, repeated
 from redaction.known_person import MIRA
 from trailbook.readers import HEAD_BYTES, Found, reader, readers
-from trailbook.redaction import Context, redact, redact_text
+from trailbook.redaction.context import Context
+from trailbook.redaction.replacing import redact, redact_text
 
 ROUNDS = 5
 HOSTILE = 200_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trailbook.redaction import Context
+from trailbook.redaction.context import Context
 
 SECRET = 'tr0ub4dor&3-horse"battery'
 SHORT_SECRET = "hunter22"

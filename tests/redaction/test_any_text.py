@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from redaction.hostile import REPEATS, repeated
 from redaction.known_person import KEY, MIRA, OPAQUE, SECRET
 from trailbook.chat import JSON
-from trailbook.redaction import Context, redact_text
-from trailbook.redaction.replacing import redact_json
+from trailbook.redaction.context import Context
+from trailbook.redaction.replacing import redact_json, redact_text
 
 NUMBERED = Context(names=MIRA.names, secrets=MIRA.secrets, homes=MIRA.homes, logins=MIRA.logins, number=True)
 PIECES = [

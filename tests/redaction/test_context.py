@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from trailbook.redaction import Context, UnreadableSecrets, load_context, redact_text
 from trailbook.redaction import context as context_module
+from trailbook.redaction.context import Context, UnreadableSecrets, load_context
+from trailbook.redaction.replacing import redact_text
 
 PASSWORD = "Vq7" + "tR2xW9!k"
 EMPTY: dict[str, str] = {}

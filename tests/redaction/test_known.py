@@ -15,7 +15,8 @@ from collections.abc import Callable
 import pytest
 
 from redaction.known_person import MIRA, SECRET
-from trailbook.redaction import Context, redact_text
+from trailbook.redaction.context import Context
+from trailbook.redaction.replacing import redact_text
 
 CHANCE = random.Random(7)
 CHARACTERS = string.ascii_letters + string.digits + string.punctuation + " éß日"

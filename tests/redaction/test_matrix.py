@@ -13,7 +13,7 @@ import pytest
 from redaction.known_person import KEY, MIRA, OPAQUE, SECRET
 from trailbook import chat as model
 from trailbook.chat import Agent, Asked, Chat, Place
-from trailbook.redaction import redact
+from trailbook.redaction.replacing import redact
 
 PLANTED = {
     "a known secret": (SECRET, "[password]"),

@@ -8,8 +8,8 @@ import pytest
 
 from redaction.known_person import KEY, MIRA, OPAQUE, SECRET
 from trailbook.chat import Agent, Chat, Said
-from trailbook.redaction import Removed, redact
-from trailbook.redaction.removed import example_of
+from trailbook.redaction.removed import Removed, example_of
+from trailbook.redaction.replacing import redact
 
 
 def removed_from(*texts: str, **fields: object) -> Removed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from redaction.known_person import KEY, MIRA, OPAQUE
-from trailbook.redaction import redact_text
+from trailbook.redaction.replacing import redact_text
 
 WORD = "Xk7pQ2!vw"
 HEX = "0f3e9d1c7b5a2846" * 2

@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from redaction.secret_cases import CASES, CONTEXT, KNOWN, Case
-from trailbook.redaction import Context, redact_text
+from trailbook.redaction.context import Context
+from trailbook.redaction.replacing import redact_text
 from trailbook.redaction.values import is_telling
 
 PERSON = Context(

@@ -10,8 +10,8 @@ import pickle
 import pytest
 
 from redaction.known_person import KEY, MIRA, OPAQUE, SECRET
-from trailbook.redaction import redact_text, secrets_of, verify
-from trailbook.redaction.replacing import redact_json
+from trailbook.redaction.replacing import redact_json, redact_text
+from trailbook.redaction.verifying import secrets_of, verify
 
 _, REMOVED = redact_json(f"API_TOKEN={OPAQUE} {KEY}", MIRA)
 SECRETS = secrets_of(MIRA, REMOVED)

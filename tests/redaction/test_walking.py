@@ -15,8 +15,8 @@ from redaction.test_matrix import strings
 from trailbook import json_text
 from trailbook.chat import JSON, Agent, Called, Chat, Said, Text
 from trailbook.readers import reader
-from trailbook.redaction import Context, redact, redact_all, redact_text
-from trailbook.redaction.replacing import redact_json
+from trailbook.redaction.context import Context
+from trailbook.redaction.replacing import redact, redact_all, redact_json, redact_text
 
 DATA = ROOT / "tests" / "data" / "redaction"
 NUMBERED = Context(names=("Mira Okafor",), homes=("/home/mira",), number=True)

@@ -28,7 +28,7 @@ from trailbook.chat import (
     Text,
 )
 from trailbook.formats import Output, Sheet
-from trailbook.redaction import Removed
+from trailbook.redaction.removed import Removed
 from trailbook.rendering.cleaning import clean
 from trailbook.writers.batch import write_batch
 from trailbook.writers.report import report_addresses, write_report

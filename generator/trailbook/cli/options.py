@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trailbook.filters import Wanted
     from trailbook.formats import Output
     from trailbook.readers import Found
-    from trailbook.redaction import Context
+    from trailbook.redaction.context import Context
     from trailbook.settings import Settings
     from trailbook.stores import Survey
 
@@ -173,7 +173,7 @@ def context_of(chosen: Chosen, options: dict[str, Any]) -> Context:
     Raises Stopped for a file of secrets that cannot be read.
     """
     from trailbook.readers import readers
-    from trailbook.redaction import UnreadableSecrets, load_context
+    from trailbook.redaction.context import UnreadableSecrets, load_context
 
     known = [reader.PLACES.names() for _name, reader in readers()]
     try:
@@ -191,7 +191,7 @@ def context_of(chosen: Chosen, options: dict[str, Any]) -> Context:
 
 def redaction_of(chosen: Chosen, options: dict[str, Any]) -> Callable[[str], str]:
     """What makes one text of a log fit to be seen."""
-    from trailbook.redaction import redact_text
+    from trailbook.redaction.replacing import redact_text
 
     if options["no_redact"]:
         return str

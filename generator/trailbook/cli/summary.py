@@ -14,7 +14,7 @@ from trailbook.updating import Built
 from trailbook.wording import counted
 
 if TYPE_CHECKING:
-    from trailbook.redaction import Removed
+    from trailbook.redaction.removed import Removed
 
 _MOST_NAMED = 20
 
