@@ -667,8 +667,8 @@ def test_an_interrupt_leaves_what_is_finished_and_the_next_build_goes_on(logs: P
     assert run.stdout.readline() == "done\n"
     assert run.stdout.readline() == "done\n"
     os.killpg(run.pid, signal.SIGINT)
-    run.stdout.close()
-    assert run.wait(20) == 130
+    run.communicate(timeout=20)
+    assert run.returncode == 130
     there = contents(folder)
     assert there
     assert not list(folder.rglob(f"{saving.STAGING}*"))

@@ -85,8 +85,10 @@ def _opened(folder: Path, told: Told) -> Iterator[Manifest]:
     try:
         with saving.lock(own / "lock", told.busy):
             yield manifest.load(folder)
+    except BrokenPipeError:
+        raise  # who reads what is told has gone; the disk is well
     except OSError as error:
-        raise saving.stopped(error, own / "lock") from None
+        raise saving.stopped(error, Path(error.filename) if error.filename else own) from None
     finally:
         if not manifest.is_ours(folder):
             with contextlib.suppress(OSError):
