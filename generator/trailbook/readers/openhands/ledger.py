@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -53,7 +54,7 @@ class _Counter:
     calls: dict[int, str] = field(default_factory=dict)
     """By the actions' numbers, the ids of their calls; one that comes again is told apart."""
     actions: dict[JSON, str] = field(default_factory=dict)
-    logged: dict[JSON, list[str]] = field(default_factory=dict)
+    logged: dict[JSON, deque[str]] = field(default_factory=dict)
     answered: set[str] = field(default_factory=set)
 
     def is_new(self, event: _Event) -> bool:
@@ -74,7 +75,7 @@ class _Counter:
         if has_identity:
             self.actions.setdefault(identity, call)
         if has_name:
-            self.logged.setdefault(logged, []).append(call)
+            self.logged.setdefault(logged, deque()).appendleft(call)
 
     def entries(self, event: _Event, place: Place) -> Iterator[Entry]:
         kind = event.get("kind")
@@ -137,7 +138,9 @@ class _Counter:
             call = self.actions[action]
         elif isinstance(logged, str) and logged in self.logged:
             calls = self.logged[logged]
-            call = next((one for one in calls if one not in self.answered), calls[-1])
+            while len(calls) > 1 and calls[-1] in self.answered:
+                calls.pop()
+            call = calls[-1]
         else:
             return None
         self.answered.add(call)

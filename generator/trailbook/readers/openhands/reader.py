@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -63,16 +64,18 @@ class _Calls:
     of_place: dict[int, str] = field(default_factory=dict)
     of_action: dict[str, str] = field(default_factory=dict)
     """Actions' event ids with the ids of their calls."""
-    of_logged: dict[str, list[str]] = field(default_factory=dict)
-    """The log's own ids of calls; one that comes again is several calls."""
+    of_logged: dict[str, deque[str]] = field(default_factory=dict)
+    """The log's own ids with the calls that have them, for an id that comes again is another call's."""
     answered: set[str] = field(default_factory=set)
 
     def answered_by(self, event: Fields) -> str | None:
         """The call that an event answers: by its action, else by the call's own id; None when it answers none."""
         call = self.of_action.get(string(event.get("action_id")) or "")
         if call is None:
-            calls = self.of_logged.get(string(event.get("tool_call_id")) or "", [])
-            call = next((one for one in calls if one not in self.answered), calls[-1] if calls else None)
+            calls = self.of_logged.get(string(event.get("tool_call_id")) or "", deque())
+            while len(calls) > 1 and calls[0] in self.answered:
+                calls.popleft()
+            call = calls[0] if calls else None
         if call is not None:
             self.answered.add(call)
         return call
@@ -90,7 +93,7 @@ def _calls_in(records: list[Record]) -> _Calls:
         if identity:
             calls.of_action.setdefault(identity, call)
         if logged:
-            calls.of_logged.setdefault(logged, []).append(call)
+            calls.of_logged.setdefault(logged, deque()).append(call)
     return calls
 
 
