@@ -452,6 +452,14 @@ def test_export_saves_one_chat_under_its_name(home: Path, run: Run) -> None:
         assert (home / "Downloads" / expected).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("option", ["--out", "-o", "--to"])
+def test_export_saves_where_it_is_told(home: Path, tmp_path: Path, run: Run, option: str) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    assert run("export", "chat-aa", option, folder, "--yes")[0] == 0
+    assert [path.name for path in folder.iterdir()] == [f"Plain Agent – Fix the test – {today()}.txt"]
+
+
 def test_export_saves_a_batch_oldest_first(home: Path, tmp_path: Path, run: Run) -> None:
     assert run("export", "--out", tmp_path, "--yes", "--no-automatic", "--format", "markdown")[0] == 0
     saved = tmp_path / f"Plain Agent chats – {today()}.txt"

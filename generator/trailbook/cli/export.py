@@ -34,11 +34,14 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
 
     CHAT is an id, the beginning of one, or a path. Without any, all chats that the options choose are saved, at most
     the newest 500. The file is named for the agent, the title and the day; one that is there is never replaced.
+    --to takes a folder to save in, too.
     """
     from trailbook import bundling
     from trailbook.failures import NOT_CONFIRMED, NOTHING, WORK_LOST, Stopped
     from trailbook.terminal import line
 
+    if out is None and options["until"] and Path(options["until"]).expanduser().is_dir():
+        out, options["until"] = Path(options["until"]), None
     chosen = shared.choose(chats, options)
     folder = out or bundling.default_folder()
     bundling.refuse(folder)
