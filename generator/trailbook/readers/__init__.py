@@ -30,6 +30,8 @@ NAMES = (
     "openai",
     "openhands",
     "letta_code",
+    "opencode",
+    "cursor",
     "openclaw",
     "pi",
     "omp",

@@ -12,6 +12,8 @@ Fields = dict[str, JSON]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_LAST_MILLISECOND = 8.64e15
+"""The last one that a calendar in JavaScript has, in which most agents are written."""
 
 
 def string(value: JSON) -> str | None:
@@ -79,3 +81,9 @@ def moment_of_seconds(value: JSON) -> int | None:
     """Epoch seconds (a whole number or a fraction) as epoch milliseconds; None when it is none."""
     seconds = number(value)
     return round(seconds * 1000) if seconds is not None and 0 < seconds < 1e11 else None
+
+
+def moment_of_milliseconds(value: JSON) -> int | None:
+    """Epoch milliseconds; None for what is no time that a calendar has."""
+    time = value if type(value) is int else number(value)
+    return int(time) if time is not None and 0 < time <= _LAST_MILLISECOND else None
