@@ -23,7 +23,7 @@ from conftest import SHARED
 from trailbook import readers
 from trailbook.formats import FORMATS, Output, Sheet
 from trailbook.readers import reader
-from trailbook.stand_ins import is_stand_in, without_stand_in
+from trailbook.stand_ins import is_stand_in, take_marks, without_stand_in
 from trailbook.stores import survey
 
 FOLDER = SHARED / "samples" / "letta-fixtures"
@@ -87,6 +87,14 @@ def picture_marks(theirs: Records, ours: Records) -> Pair:
         {**record, "content": re.sub(r"\[image: image/\w+, \d+ bytes\]", "[image]", record["content"])}
         if isinstance(record.get("content"), str)
         else record
+        for record in ours
+    ]
+
+
+def pictures_only_ours(theirs: Records, ours: Records) -> Pair:
+    """The marks that stand for the pictures that a person sent."""
+    return theirs, [
+        {**record, "content": take_marks(record["content"])[0]} if record["role"] == "user" else record
         for record in ours
     ]
 
@@ -188,7 +196,7 @@ ALLOWED: dict[str, list[tuple[Difference, str]]] = {
     ],
     "pi/tool-calls": [],
     "hermes/cleanup": [
-        MARKS,
+        (pictures_only_ours, "They leave a picture out; ours say where one was."),
         (only_ours("observation"), "They leave a result out that answers no call."),
     ],
     "hermes/tool-calls": [SYSTEM],
