@@ -120,6 +120,12 @@ def test_the_work_is_bounded_by_lines_not_by_their_square(monkeypatch: pytest.Mo
         ),
         ("patch", {"patch": "<<<<<<< ORIGINAL\na\nb\n=======\na\nc\n>>>>>>> UPDATED"}, None, " a\n-b\n+c"),
         ("patch", {"diff": "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n"}, None, "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y"),
+        (
+            "shell",
+            {"command": ["apply_patch", "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch"]},
+            None,
+            "--- a.py\n+++ a.py\n@@ … @@\n-x\n+y",
+        ),
         ("Bash", {"command": "ls", "content": "x"}, None, None),
         ("Edit", {"old_string": 1, "new_string": None}, None, None),
         ("Edit", {"old_string": "a", "new_string": "a"}, None, None),

@@ -357,6 +357,15 @@ def test_what_stands_beside_the_active_path_may_be_written_or_not() -> None:
     assert (both.losses, both.not_carried["aside"]) == ([], 1)
 
 
+def test_what_stands_beside_the_active_path_may_be_written_as_one_piece() -> None:
+    # A fork replays context and a prompt of its parent; a format in which turns alternate has them as one.
+    log = ledger(text("prompt", "On."))
+    log.aside = [text("prompt", "Context."), text("prompt", "Go.")]
+    written = ledger(text("prompt", "Context.\n\nGo."), text("prompt", "On."))
+    assert differences(log, written) == []
+    assert differences(log, ledger(text("prompt", "Context.\n\nStop."), text("prompt", "On."))) == ["prompt"]
+
+
 def test_no_text_makes_the_comparison_slow() -> None:
     # 200,000 characters of what a backtracking matcher would try in every split.
     raw, written = "ab" * 100_000, "~a" * 50_000 + "~c"

@@ -173,6 +173,13 @@ ALLOWED: dict[str, list[tuple[Difference, str]]] = {
         ),
     ],
     "codex/tool-calls": [(only_ours("observation"), "They leave out the context that the harness put in.")],
+    "codex/cleanup": [TIMELESS, (only_ours("observation", 2), "They leave results out that answer no call.")],
+    "codex/tool-calls": [
+        (
+            only_ours("observation"),
+            "They leave out what the harness wrote in the person's place; ours carry it, told apart.",
+        ),
+    ],
     "cursor/cleanup": [TIMELESS],
     "cursor/tool-calls": [TIMELESS, UNANSWERED],
     "omp/cleanup": [

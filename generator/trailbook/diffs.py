@@ -83,6 +83,10 @@ def of_call(name: str, arguments: dict[str, JSON], raw: str | None) -> str | Non
     content = next((value for key in _CONTENT if isinstance(value := arguments.get(key), str)), None)
     if content is not None and (_plain(name) in _WRITES or arguments.get("command") == "create"):
         return added(content)
+    command = arguments.get("command", arguments.get("cmd"))
+    told = command[-1] if isinstance(command, list) and command else command
+    if isinstance(told, str) and "*** Begin Patch" in told[:2_000]:
+        return of_patch(told)
     if raw is not None or "patch" in name.lower():
         texts = (raw, *(arguments.get(key) for key in _PATCH))
         return next((diff for text in texts if isinstance(text, str) and (diff := of_patch(text))), None)

@@ -46,8 +46,11 @@ def compare(
     """
     comparer = _Comparer(Comparison(format_name), NOT_CARRIED.get(format_name, frozenset()))
     comparer.chat(log, written)
-    for verdict in settle(comparer.doubts, Side(log, recount_log), Side(written, recount_written)):
+    sides = Side(log, recount_log), Side(written, recount_written)
+    for verdict in settle(comparer.doubts, *sides):
         comparer.verdict(verdict)
+    for verdict in settle(comparer.doubts_aside(), *sides):
+        comparer.verdict_aside(verdict)
     return comparer.comparison
 
 
@@ -58,12 +61,17 @@ class _Comparer:
     doubts: list[Doubt] = field(default_factory=list)
     explained: set[bytes] = field(default_factory=set)
     """Words that the log has elsewhere: on another branch, or as text of the harness."""
+    aside: list[Entry] = field(default_factory=list)
+    """What the log has outside its active path."""
+    unknown: list[tuple[str, Piece]] = field(default_factory=list)
+    """Written words that no single piece of the log is; several of `aside` may stand together in one."""
     outside: set[int] = field(default_factory=set)
     """The identities of the log's entries that the format need not carry where they stand."""
     known_as: dict[str | None, str | None] = field(default_factory=dict)
     """The ids of the chat's calls in the log, with those that they have in the file."""
 
     def chat(self, log: Ledger, written: Ledger) -> None:
+        self.aside += log.aside
         self.explained.update(entry.digest for entry in log.aside)
         self.explained.update(entry.digest for entry in log.of("system"))
         if "unanswered" in self.left_out:
@@ -200,7 +208,21 @@ class _Comparer:
         for piece in pieces:
             known = all(entry.kind == "system" or entry.digest in self.explained for entry in piece)
             if not known:
-                self._lose(kind, f"The file has {_article(kind).lower()} that the log has not.", piece[0].place)
+                self.unknown.append((kind, piece))
+
+    def doubts_aside(self) -> list[Doubt]:
+        """What is written and not known yet, against what the log has outside its active path."""
+        found: list[Doubt] = []
+        for kind in dict.fromkeys(kind for kind, _ in self.unknown):
+            aside = [[entry] for entry in self.aside if entry.kind == kind]
+            found.append(Doubt(kind, aside, [piece for other, piece in self.unknown if other == kind]))
+        return found
+
+    def verdict_aside(self, verdict: Verdict) -> None:
+        """What is not even there is no log's; nothing that stands aside need be written."""
+        for piece in verdict.added:
+            article = _article(verdict.doubt.kind).lower()
+            self._lose(verdict.doubt.kind, f"The file has {article} that the log has not.", piece[0].place)
 
     # --- images, tokens, subagents
 

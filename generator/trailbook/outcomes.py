@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from trailbook import json_text
 from trailbook.wording import counted, line
 
 _EITHER_END = 4_000
@@ -22,6 +23,26 @@ _GO_FAILED = re.compile(r"^[ \t]*--- FAIL: ", re.MULTILINE)
 _GO_PASSED = re.compile(r"^[ \t]*--- PASS: ", re.MULTILINE)
 _EXIT = re.compile(r"(?:Exit code|exit code|Return code|Process exited with code):? ?(-?\d{1,5})\.?")
 _TAG = re.compile(r"</?tool_use_error>")
+_HEADER = re.compile(
+    r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines): .*\n|"
+    r"(?:Process exited with code|Exit code:) -?\d+(?:\n|$)){1,8}(?:Output:(?:\n|$))?"
+)
+"""What an agent writes for its model above a command's output."""
+
+
+def printed_in(output: str) -> str:
+    """What a command printed, without what an agent wrote around it for its model: a header, or a JSON object."""
+    if output.startswith(('{"output":', '{"error":')):
+        try:
+            value = json_text.parse(output.encode("utf-8", "replace"))
+        except ValueError:
+            return output
+        value = value if isinstance(value, dict) else {}
+        wrapped = "metadata" in value or "exit_code" in value
+        printed = value.get("output") or value.get("error") or "" if wrapped else value.get("error")
+        return printed if isinstance(printed, str) else output
+    header = _HEADER.match(output)
+    return output[header.end() :] if header else output
 
 
 def tests_in(output: str) -> str | None:

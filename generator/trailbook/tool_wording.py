@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from trailbook.chat import JSON
 from trailbook.diffs import changed_lines
-from trailbook.outcomes import failure_in, tests_in
+from trailbook.outcomes import failure_in, printed_in, tests_in
 from trailbook.shell_wording import Deed, describe_command, host_of, joined
 from trailbook.verbs import going_on, is_verb, past
 from trailbook.wording import file_name, line, names_of_files, without_home
@@ -96,9 +96,10 @@ def _outcome(
         return NOT_RUN.get(not_run or "unanswered", "Not done")
     if status == "waiting":
         return None
-    tests = tests_in(output) if family == "verify" and output else None
+    printed = printed_in(output or "")
+    tests = tests_in(printed) if family == "verify" and printed else None
     if tests or status == "failed":
-        return tests or failure_in(output or "", exit_status)
+        return tests or failure_in(printed, exit_status)
     if diff and family == "edit":
         plus, minus = changed_lines(diff)
         return f"+{plus:,} −{minus:,}"
@@ -167,6 +168,8 @@ _PATHS = (
 )
 _PATHS_HERE = (*_PATHS, "AbsolutePath", "TargetFile", "uri", "relative_path", "relative_workspace_path")
 _FOLDERS = ("path", "dir_path", "directory", "dir", "folder", "target_directory", "relative_workspace_path")
+_SCRIPT = re.compile(r"\bawait tools\.")
+"""In a program that a model writes to call its tools."""
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _UNIFIED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
 
@@ -184,6 +187,8 @@ def _file(family: str, verb: str) -> Callable[[Arguments, str | None], Deed | No
 def _patched(arguments: Arguments, raw: str | None) -> Deed | None:
     text = raw or _text(arguments, "input", "patch", "patchText", "diff")
     paths = (_PATCHED.findall(text) or _UNIFIED.findall(text)) if text else []
+    changes = arguments.get("changes")
+    paths = paths or (list(changes) if isinstance(changes, dict) else [])
     if not paths:
         return None
     shown = ", ".join(without_home(path.strip()) for path in paths)
@@ -220,6 +225,10 @@ def _glob(arguments: Arguments, _raw: str | None) -> Deed:
 
 def _shell(arguments: Arguments, raw: str | None) -> Deed:
     command = _command(arguments) or raw or ""
+    if "apply_patch" in command[:100] and (patch := _patched({}, command)):
+        return patch
+    if _SCRIPT.search(command[:2_000]):
+        return Deed("run", "run a script", line(command, 120))
     deed = describe_command(command) if command.strip() else Deed("run", "run a command")
     described = line(_text(arguments, "description") or "", 120).rstrip(".")
     return Deed(deed.family, described, deed.subject) if described else deed
@@ -248,9 +257,31 @@ def _fetch(arguments: Arguments, _raw: str | None) -> Deed:
     return Deed("research", f"read {line(host_of(address) or address, 100)}", line(address))
 
 
-def _web_search(arguments: Arguments, _raw: str | None) -> Deed:
+def _web_search(arguments: Arguments, raw: str | None) -> Deed:
+    """A search; some models' own search also opens a page, or looks for something in it (`type` says which)."""
+    address, pattern = _text(arguments, "url"), _text(arguments, "pattern")
+    if address and pattern:
+        return Deed(
+            "research", f"search {line(host_of(address) or address, 100)} for “{line(pattern, 80)}”", line(address)
+        )
     query = _text(arguments, "query", "q", "search_query", "search_term")
+    queries = arguments.get("queries")
+    if query is None and isinstance(queries, list):
+        query = next((query for query in queries if isinstance(query, str) and query.strip()), None)
+    if query is None and address:
+        return _fetch(arguments, raw)
     return Deed("research", f"search the web for “{line(query, 80)}”" if query else "search the web")
+
+
+def _typed(arguments: Arguments, _raw: str | None) -> Deed:
+    """What goes to something that runs: a message to a subagent, keys to a command, or nothing but a look at it."""
+    message = _text(arguments, "message")
+    if message:
+        return Deed("delegate", f"write to a subagent: {line(message, 100)}")
+    keys = _text(arguments, "chars", "input")
+    if keys is None and arguments.get("chars") is not None:
+        return Deed("run", "look at a running command")
+    return Deed("run", "type into a running command", line(keys, 200) if keys else None)
 
 
 def _hand_off(arguments: Arguments, _raw: str | None) -> Deed:
@@ -277,6 +308,12 @@ def _fixed(family: str, phrase: str, *keys: str) -> Callable[[Arguments, str | N
     return make
 
 
+def _not_to_be_run(arguments: Arguments, _raw: str | None) -> Deed | None:
+    """What stands for a call of a tool that is not there, or with damaged arguments: `tool` says which was meant."""
+    meant = _text(arguments, "tool")
+    return Deed("other", f"use {line(meant, 60)}") if meant else None
+
+
 def _skill(arguments: Arguments, _raw: str | None) -> Deed:
     skill = _text(arguments, "skill", "name", "command")
     return Deed("other", f"use the skill {line(skill, 60)}" if skill else "use a skill", _text(arguments, "args"))
@@ -288,7 +325,10 @@ _TOOLS: dict[str, Callable[[Arguments, str | None], Deed | None]] = {
         ("read readfile readtextfile view viewfile openfile cat notebookread fileread", _file("explore", "read")),
         ("viewimage imageview readimage vision screenshot", _file("explore", "look at")),
         ("ls list listdir listdirectory listfiles", _list),
-        ("grep search searchfiles searchtext searchfilecontent grepsearch ripgrep rg codebasesearch", _search),
+        (
+            "grep grepfiles search searchfiles searchtext searchfilecontent grepsearch ripgrep rg codebasesearch",
+            _search,
+        ),
         ("glob findfiles filesearch find findbyname globfilesearch", _glob),
         (
             "edit multiedit strreplace replace editfile searchreplace notebookedit fileedit replaceinfile",
@@ -320,10 +360,13 @@ _TOOLS: dict[str, Callable[[Arguments, str | None], Deed | None]] = {
             _question,
         ),
         ("bashoutput readterminal getterminaloutput taskoutput", _fixed("run", "read what a command printed")),
-        ("writestdin sendinput", _fixed("run", "type into a running command", "chars", "input")),
+        ("writestdin sendinput sendmessage followuptask", _typed),
+        ("closeagent interruptagent", _fixed("delegate", "stop a subagent")),
+        ("listagents", _fixed("delegate", "list the subagents")),
         ("killshell killbash taskstop stopprocess", _fixed("run", "stop a running command")),
         ("toolsearch", _fixed("explore", "look for tools", "query")),
         ("skill useskill skillview", _skill),
+        ("invalid", _not_to_be_run),
         ("memory savememory remember", _fixed("remember", "remember something", "fact", "text", "content")),
         ("memorysearch memoryget", _fixed("explore", "look through its memory", "query", "path")),
         ("message sessionssend", _fixed("other", "send a message", "message")),

@@ -110,9 +110,9 @@ def _return(reading: Reading, call: str | None, logged: str | None, parts: list[
     reading.responses.close()
     if call is None or logged is None:
         return
-    reading.results[logged] = event
-    if known := reading.facts.pop(logged, None):
-        _add_facts(event, outcome_of_event(known))
+    if logged in reading.outputs:
+        reading.untold[logged].append(event)
+        _tell(reading, logged)
     if reading.calls[call].name.endswith(SPAWN):
         _note_spawned(reading, call, text_of(parts))
 
@@ -140,33 +140,30 @@ def _ended(reading: Reading, payload: Fields) -> None:
     if logged is None:
         reading.report_unknown("Ends of calls without an id", lost=False)
         return
-    if logged not in reading.items:
+    if logged not in reading.items and logged not in reading.called:
         _call(reading, logged, *_call_in_event(payload))
     changes = changes_of(payload)
     if changes:
         reading.add(FilesChanged(files=changes, call=reading.called.get(logged, logged)))
-    if logged in reading.outputs:
-        _keep_facts(reading, logged, payload)
-        return
     parts, outcome = parts_of_event(payload), outcome_of_event(payload)
-    if parts is not None or outcome.ok is not None:
+    if logged in reading.outputs:
+        reading.facts[logged].append(outcome)
+        _tell(reading, logged)
+    elif logged not in reading.answered and (parts is not None or outcome.ok is not None):
+        reading.answered.add(logged)
         _return(reading, reading.pairing.result(logged), logged, parts or [], outcome)
 
 
-def _keep_facts(reading: Reading, logged: str, payload: Fields) -> None:
-    result = reading.results.get(logged)
-    if result is None or result.call != reading.called.get(logged):
-        reading.facts[logged] = payload
-    else:
-        _add_facts(result, outcome_of_event(payload))
-
-
-def _add_facts(result: Returned, known: Outcome) -> None:
-    result.ok = known.ok if known.ok is not None else result.ok
-    result.exit_status = known.exit_status if known.exit_status is not None else result.exit_status
-    result.not_run = known.not_run or result.not_run
-    result.duration = known.duration if known.duration is not None else result.duration
-    result.patch = known.patch or result.patch
+def _tell(reading: Reading, logged: str) -> None:
+    """Add what events know of an id's calls to their results, the first to the first, whichever came first."""
+    results, facts = reading.untold[logged], reading.facts[logged]
+    while results and facts:
+        result, known = results.popleft(), facts.popleft()
+        result.ok = known.ok if known.ok is not None else result.ok
+        result.exit_status = known.exit_status if known.exit_status is not None else result.exit_status
+        result.not_run = known.not_run or result.not_run
+        result.duration = known.duration if known.duration is not None else result.duration
+        result.patch = known.patch or result.patch
 
 
 def _call_in_event(payload: Fields) -> tuple[str, Fields]:
@@ -180,6 +177,8 @@ def _call_in_event(payload: Fields) -> tuple[str, Fields]:
 
 def _searched(reading: Reading, payload: Fields) -> None:
     """A web search that has no item."""
+    if string(payload.get("call_id")) in reading.items:
+        return
     action = fields(payload.get("action")) or {"type": "search", "query": payload.get("query")}
     _call(reading, string(payload.get("call_id")), "web_search", action, ran=True)
 

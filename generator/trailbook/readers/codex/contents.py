@@ -6,7 +6,7 @@ import re
 
 from trailbook.chat import JSON, Image, Part, Text
 from trailbook.readers.images import image_from_url
-from trailbook.readers.values import Fields, blocks, fields, json_words, string
+from trailbook.readers.values import blocks, fields, json_words, string
 
 _INJECTED = (
     ("<environment_context>", "</environment_context>", "context"),
@@ -33,15 +33,15 @@ def parts_of(content: JSON) -> list[Part]:
     Tags that Codex puts around a picture are the picture's name and no words.
     """
     parts: list[Part] = []
-    found = [fields(block) or {"type": "text", "text": block} for block in blocks(content)]
+    found = blocks(content)
     for number, block in enumerate(found):
-        before = found[number - 1] if number else {}
+        before = found[number - 1] if number else None
         if _is_image(block):
-            picture = image_from_url(block.get("image_url"))
+            picture = image_from_url(fields(block).get("image_url"))
             picture.name = _name_in_tag(before)
             parts.append(picture)
-        elif not _is_tag(block, before, found[number + 1] if number + 1 < len(found) else {}):
-            text = block.get("text")
+        elif not _is_tag(block, before, found[number + 1] if number + 1 < len(found) else None):
+            text = block if isinstance(block, str) else fields(block).get("text")
             parts.append(Text(text if isinstance(text, str) else json_words(block)))
     return parts
 
@@ -78,15 +78,16 @@ def pictures_of(urls: list[JSON], paths: list[JSON]) -> list[Part]:
     return [*(image_from_url(url) for url in urls), *(Image(reference=path) for path in files)]
 
 
-def _is_image(block: Fields) -> bool:
-    return string(block.get("type")) in ("input_image", "image") and "image_url" in block
+def _is_image(block: JSON) -> bool:
+    values = fields(block)
+    return "image_url" in values and values.get("type") in ("input_image", "image")
 
 
-def _is_tag(block: Fields, before: Fields, after: Fields) -> bool:
-    text = string(block.get("text")) or ""
+def _is_tag(block: JSON, before: JSON, after: JSON) -> bool:
+    text = string(fields(block).get("text")) or ""
     return bool(_IMAGE_TAG.fullmatch(text)) and _is_image(before if text == "</image>" else after)
 
 
-def _name_in_tag(block: Fields) -> str | None:
-    match = _IMAGE_TAG.fullmatch(string(block.get("text")) or "")
+def _name_in_tag(block: JSON) -> str | None:
+    match = _IMAGE_TAG.fullmatch(string(fields(block).get("text")) or "")
     return match.group(1) or None if match else None

@@ -29,8 +29,8 @@ def own_part(lines: list[RolloutLine]) -> int:
         return 0  # two logs in one file
     if not parents and not string(lines[metas[0]].payload.get("forked_from_id")):
         return 0
-    end = _end_of_burst(lines, start)
-    if not parents and not any(map(_is_spoken, lines[start:end])):
+    end = _end_of_burst(lines, start if parents else metas[0])
+    if not parents and not any(map(_is_work, lines[start:end])):
         return 0
     return _own_turn(lines, start, end)
 

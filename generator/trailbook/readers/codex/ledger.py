@@ -58,7 +58,6 @@ _HEADS = (
     "Wall time: ",
     "Process exited ",
     "Exit code: ",
-    "Warning: ",
     "Total output lines: ",
 )
 _STOPPED = re.compile(r"(Wall time: \S+ seconds\n)?aborted( by user[^\n]*)?\s*", re.IGNORECASE)
@@ -242,7 +241,9 @@ class _Counting:
             output = json_text.dump(output).decode()
         texts = text_of_content(output)
         ok, not_run = (False, False) if failed else _stated(texts[0] if texts else "")
-        if call and logged and self.ends[logged]:
+        if isinstance(went := item.get("went"), list):  # the result is the event's
+            ok, not_run = went[0] is True if went[0] is not None else None, went[1] is True
+        elif call and logged and self.ends[logged]:
             known, declined = self.ends[logged].pop(0)
             ok, not_run = ok if known is None else known, not_run or declined
         words = "\n".join(texts)

@@ -19,8 +19,8 @@ def first_own_line(lines: list[RolloutLine]) -> int:
         return 0
     if not forked and not text(first.get("forked_from_id")):
         return 0
-    end = _end_of_moment(lines, metas[0] + 1)
-    if not forked and not any(_speaks(line) for line in lines[metas[0] + 1 : end]):
+    end = _end_of_moment(lines, metas[0] + 1 if forked else metas[0])
+    if not forked and not any(_works(line) for line in lines[metas[0] + 1 : end]):
         return 0
     worked = max((number for number in range(metas[0] + 1, end) if _works(lines[number])), default=metas[0])
     turns = [

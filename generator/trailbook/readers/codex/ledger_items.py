@@ -96,6 +96,9 @@ def end_of_call(line: RolloutLine) -> Raw | None:
         item = {_small(key): value for key, value in raw(payload.get("item")).items()}
         kind = _ITEM_ENDS.get(str(item.get("type")))
         payload = {**item, "call_id": item.get("id")}
+        if isinstance(listed := item.get("changes"), list):
+            changes = {path: _change(raw(change)) for change in listed if (path := text(raw(change).get("path")))}
+            payload["changes"] = changes
         if kind == "mcp_tool_call_end":
             payload["invocation"] = {key: item.get(key) for key in ("server", "tool", "arguments")}
     return {**payload, "type": kind} if kind in _CALL_ENDS or kind in _OTHER_ENDS else None
@@ -115,7 +118,9 @@ class _Known:
 def _read_turn(lines: list[RolloutLine], known: _Known, found: list[list[Raw]]) -> None:
     said = Counter(words for line in lines for words in _said_by_item(line))
     nameless = [
-        line.payload for line in lines if line.payload.get("type") == "web_search_call" and not _ids(line.payload)
+        line.payload
+        for line in lines
+        if line.payload.get("type") == "web_search_call" and not text(line.payload.get("id"))
     ]
     pairs = [(event, items) for whole, items in zip(lines, found, strict=True) for event in _events(whole)]
     for line, items in pairs:
@@ -213,19 +218,21 @@ def _bare(words: str) -> str:
 
 def _items_of_end(end: Raw, known: _Known, nameless: list[Raw]) -> Iterator[Raw]:
     kind, call = str(end["type"]), text(end.get("call_id"))
-    if kind in _OTHER_ENDS:
-        if call in known.calls:
-            return
+    told = call in known.calls
+    if call is not None and end.get("source") != "user_shell":
+        known.calls.add(call)
+    if kind in _OTHER_ENDS and not told:
         if kind == "web_search_end" and nameless:
             nameless.pop(0)["id"] = call
             return
         search = raw(end.get("action")) or {"type": "search", "query": end.get("query")}
         yield {**end, "type": _OTHER_ENDS[kind], "id": call, "action": search}
-    elif call is not None and end.get("source") != "user_shell":
-        if call not in known.calls:
+    elif kind in _CALL_ENDS and call is not None and end.get("source") != "user_shell":
+        if not told:
             yield {"type": "function_call", "call_id": call, **_call_of_end(end)}
         if call not in known.answered and (output := _output_of_end(end)) is not None:
-            yield {"type": "function_call_output", "call_id": call, "output": output}
+            known.answered.add(call)
+            yield {"type": "function_call_output", "call_id": call, "output": output, "went": list(well(end))}
 
 
 def _call_of_end(end: Raw) -> Raw:
@@ -235,12 +242,7 @@ def _call_of_end(end: Raw) -> Raw:
         return {"name": name, "arguments": raw(invocation.get("arguments"))}
     if "command" in end:
         return {"name": "exec_command", "arguments": {"command": end["command"]}}
-    changes = end.get("changes")
-    if isinstance(changes, list):
-        changes = {
-            str(raw(change).get("path")): _change(raw(change)) for change in changes if text(raw(change).get("path"))
-        }
-    return {"name": "apply_patch", "arguments": {"changes": changes}}
+    return {"name": "apply_patch", "arguments": {"changes": end.get("changes")}}
 
 
 def _change(change: Raw) -> JSON:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
 from trailbook.chat import Answered, Asked, Called, Chat, Compacted, FilesChanged, Noted, Returned, Said, Thought
 from trailbook.readers.codex.repeats import Repeats
+from trailbook.readers.codex.results import Outcome
 from trailbook.readers.codex.rollouts import RolloutLine
 from trailbook.readers.codex.tokens import Counter, Responses
 from trailbook.readers.lines import Problems
@@ -44,10 +46,12 @@ class Reading:
     calls: dict[str, Called] = field(default_factory=dict)
     called: dict[str, str] = field(default_factory=dict)
     """The last call by the id that it has in the log."""
-    results: dict[str, Returned] = field(default_factory=dict)
-    """The last result by the id that its call has in the log."""
-    facts: dict[str, Fields] = field(default_factory=dict)
-    """What an event said of a call whose result is still to come, by the call's id in the log."""
+    untold: defaultdict[str, deque[Returned]] = field(default_factory=lambda: defaultdict(deque))
+    """Results of which no event has said more, by their call's id in the log."""
+    facts: defaultdict[str, deque[Outcome]] = field(default_factory=lambda: defaultdict(deque))
+    """What events said of results that are still to come, by the same id."""
+    answered: set[str] = field(default_factory=set)
+    """Ids of the calls whose result was in an event."""
     spawned: dict[str, str] = field(default_factory=dict)
     """Subagent's id, path or name → the call that spawned it."""
     failure: Answered | None = None

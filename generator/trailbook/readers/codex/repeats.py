@@ -34,6 +34,8 @@ class Repeats:
     """Events that say nothing of their own."""
     searches: dict[int, str] = field(default_factory=dict)
     """Web searches without an id of their own, with the id that their event has."""
+    ended: set[str] = field(default_factory=set)
+    """Ids of the searches and pictures whose event was seen."""
     tokens: set[int] = field(default_factory=set)
     """Counters of turns whose tokens are recorded response by response."""
 
@@ -120,22 +122,27 @@ def _bare(text: str) -> str:
 
 
 def _compare_searches(lines: list[RolloutLine], turn: range, found: Repeats) -> None:
-    ends = {
-        string(lines[number].payload.get("call_id")) or str(number): number
-        for number in turn
-        if lines[number].is_event("web_search_end", "image_generation_end")
-    }
+    ends: dict[str, int] = {}
+    for number in turn:
+        if lines[number].is_event("web_search_end", "image_generation_end"):
+            identity = string(lines[number].payload.get("call_id")) or f"line {number}"
+            if identity in found.ended:
+                found.lines.add(number)
+            else:
+                ends[identity] = number
+                found.ended.add(identity)
     nameless: list[int] = []
     for number in turn:
         line = lines[number]
         if line.kind == "response_item" and line.type in ("web_search_call", "image_generation_call"):
-            identity = string(line.payload.get("id"))
-            if identity in ends:
-                found.lines.add(ends.pop(identity))
-            elif identity is None and line.type == "web_search_call":
+            identities = [string(line.payload.get("id")), string(line.payload.get("call_id"))]
+            known = next((identity for identity in identities if identity in ends), None)
+            if known is not None:
+                found.lines.add(ends.pop(known))
+            elif identities[0] is None and line.type == "web_search_call":
                 nameless.append(number)
     searches = [(identity, end) for identity, end in ends.items() if lines[end].type == "web_search_end"]
     for number, (identity, end) in zip(nameless, searches, strict=False):
         found.lines.add(end)
-        if identity != str(end):
+        if identity != f"line {end}":
             found.searches[number] = identity

@@ -13,7 +13,7 @@ from trailbook.readers.images import image_from_base64
 from trailbook.readers.values import Fields, fields, items, json_words, number, string, truth, whole
 
 _HEADER = re.compile(
-    r"(?:(?:Chunk ID|Command|Wall time|Original token count|Total output lines|Warning): .*\n|"
+    r"(?:(?:Chunk ID|Command|Wall time|Original token count|Total output lines): .*\n|"
     r"(?:Process exited with code|Exit code:) -?\d+\n?){1,8}"
 )
 """What Codex writes above a command's output, line by line, up to `Output:`."""

@@ -84,7 +84,7 @@ def _compact(reading: Reading, payload: Fields) -> None:
     """The line and the event of one compaction stand side by side: it is one."""
     summary = string(payload.get("message"))
     last = reading.chat.events[-1] if reading.chat.events else None
-    if isinstance(last, Compacted) and (summary is None or last.summary is None):
+    if isinstance(last, Compacted) and last.branch is None and (summary is None or last.summary is None):
         if summary is not None:
             last.summary, last.place, last.at = summary, reading.line.place, reading.at
         return
