@@ -24,6 +24,7 @@ from trailbook.ledger import Keep, Ledger
 NAMES = (
     "conch",
     "claude_code",
+    "codex",
     "atif",
     "trajectory_v1",
     "sharegpt",
