@@ -24,8 +24,14 @@ class Account:
     usage: Usage | None = None
     usd: float | None = None
     """What was paid; None where nothing states a cost."""
-    estimated: bool = False
+    estimated_from: str | None = None
+    """The price table, where `usd` is an estimate or has one in it."""
     plan_turns: int = 0
+
+    @property
+    def estimated(self) -> bool:
+        """Whether `usd` is an estimate or has one in it."""
+        return self.estimated_from is not None
 
 
 def add_usage(one: Usage | None, other: Usage | None) -> Usage | None:
@@ -110,7 +116,8 @@ def _count_costs(chat: Chat, turn_of: list[int], answers: list[tuple[Answered, i
             found.cost_of_turn[turn] = summed
     costs = [cost for cost, _ in by_turn] or ([chat.cost] if chat.cost else [])
     found.usd = _sum_of(paid(cost) for cost in costs)
-    found.estimated = any(cost.estimated_from and cost.usd is not None for cost in costs)
+    tables = (cost.estimated_from for cost in costs if cost.usd is not None)
+    found.estimated_from = next(filter(None, tables), None)
     found.plan_turns = len({turn for cost, turn in by_turn if cost.billing == "plan"})
 
 

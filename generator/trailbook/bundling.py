@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trailbook import denied, failures, names, saving
 from trailbook.chat import Chat, with_subagents
-from trailbook.exporting import unsafe
+from trailbook.exporting import read, unsafe
 from trailbook.failures import Stopped
 from trailbook.filters import left_out_when_read
 from trailbook.formats import FORMATS, NO_REPLY, NOTHING_IN_IT, TRAJECTORIES, Output, Piece, Sheet
@@ -144,7 +144,7 @@ def _read(chosen: Sequence[Found], output: Output, made: Bundle) -> list[Chat]:
             made.more += 1
             continue
         try:
-            chat = reader(found.reader).read(found, output.zone)
+            chat = read(found, output)
         except Exception as error:
             made.failed.append(reason(error, found))
             continue

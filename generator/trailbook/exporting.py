@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
-from trailbook import formats, names
+from trailbook import formats, names, prices
 from trailbook.chat import JSON, Chat, Diagnostic, with_subagents
 from trailbook.filters import left_out_when_read
 from trailbook.formats import FORMATS, NOTHING_IN_IT, TRAJECTORIES, Given, Output, Piece, Sheet
@@ -75,8 +75,19 @@ def export_chat(found: Found, output: Output, given: Given | None = None) -> Exp
 
 def read_redacted(found: Found, output: Output) -> tuple[Chat, Removed]:
     """A chat as all may see it that is made of it, and what was taken out. Raises readers.Unreadable, OSError."""
-    chat = reader(found.reader).read(found, output.zone)
+    chat = read(found, output)
     return (chat, Removed()) if output.context is None else redact(chat, output.context)
+
+
+def read(found: Found, output: Output) -> Chat:
+    """A chat as its log has it, with an estimate of its cost where that is wanted and the log states none.
+
+    Raises readers.Unreadable, OSError.
+    """
+    chat = reader(found.reader).read(found, output.zone)
+    if output.estimate_cost:
+        prices.estimate(chat)
+    return chat
 
 
 def unsafe(pieces: Iterable[Piece], secrets: Secrets) -> dict[str, int]:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trailbook import zones
+from trailbook import prices, zones
 from trailbook.chat import JSON, Chat
 from trailbook.filters import Wanted
 
@@ -47,6 +47,8 @@ class Output:
     images: bool = False
     atif_version: str = "1.8"
     sharegpt_dialect: str = "hermes"
+    estimate_cost: bool = False
+    """List-price estimates for chats whose log states no cost."""
 
     def identity(self) -> JSON:
         """What a chat's files depend on beside the chat itself; for a keyed digest only, since it holds secrets."""
@@ -59,6 +61,7 @@ class Output:
             "images": self.images,
             "atif_version": self.atif_version,
             "sharegpt_dialect": self.sharegpt_dialect,
+            "prices": prices.table() if self.estimate_cost else None,
         }
 
 

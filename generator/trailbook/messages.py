@@ -135,11 +135,17 @@ class Conversation:
     where the log counts the whole chat only."""
     usd: float | None = None
     """What was paid; None where the log states no cost."""
-    estimated: bool = False
+    estimated_from: str | None = None
+    """The price table, where `usd` is an estimate or has one in it."""
     branches: int = 0
     """Abandoned branches that are not in it."""
     script_calls: int = 0
     """Calls that a script made; they are no messages."""
+
+    @property
+    def estimated(self) -> bool:
+        """Whether `usd` is an estimate or has one in it."""
+        return self.estimated_from is not None
 
 
 def make_messages(chat: Chat, *, branch: str | None = None) -> Conversation:
@@ -162,7 +168,7 @@ def make_messages(chat: Chat, *, branch: str | None = None) -> Conversation:
         usage=accounted.usage,
         unplaced=builder.unplaced(),
         usd=accounted.usd,
-        estimated=accounted.estimated,
+        estimated_from=accounted.estimated_from,
         branches=len(chat.branches) - (branch in chat.branches),
         script_calls=sum(isinstance(event, Called) and event.within is not None for event in chat.events),
     )

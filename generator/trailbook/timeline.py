@@ -31,7 +31,8 @@ class Totals:
     usage: Usage | None = None
     usd: float | None = None
     """What was paid; a plan's list prices do not count. None when no turn or message states a cost."""
-    estimated: bool = False
+    estimated_from: str | None = None
+    """The price table, where `usd` is an estimate or has one in it."""
     plan_turns: int = 0
     tools: int = 0
     approvals: int = 0
@@ -39,6 +40,11 @@ class Totals:
     questions: int = 0
     files: int = 0
     failed: int = 0
+
+    @property
+    def estimated(self) -> bool:
+        """Whether `usd` is an estimate or has one in it."""
+        return self.estimated_from is not None
 
 
 @dataclass(slots=True)
@@ -183,7 +189,7 @@ def _totals(steps: list[Step], turns: list[Turn], counted: Account) -> Totals:
         sum(turn.waiting for turn in own),
         counted.usage,
         counted.usd,
-        counted.estimated,
+        counted.estimated_from,
         counted.plan_turns,
     )
     paths: set[str] = set()

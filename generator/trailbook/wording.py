@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 from math import isfinite
 
+from trailbook.chat import Cost
+
 MONTHS = (
     "January",
     "February",
@@ -92,13 +94,19 @@ def tokens(number: int) -> str:
     return f"{tenths // 10:,}.{tenths % 10}M"
 
 
-def money(usd: float | None) -> str:
-    """Dollars: `$0.06`, `<$0.01`; nothing for 0 and for what is not known."""
+def money(usd: float | None, *, estimated: bool = False) -> str:
+    """Dollars: `$0.06`, `<$0.01`, estimated `~$0.06`; nothing for 0 and for what is not known."""
     if not usd or not isfinite(usd):
         return ""
+    about = "~" if estimated else ""
     if usd < 0:
-        return f"-${-usd:,.2f}"
-    return f"${usd:,.2f}" if usd >= 0.005 else "<$0.01"
+        return f"{about}-${-usd:,.2f}"
+    return f"{about}${usd:,.2f}" if usd >= 0.005 else f"{about}<$0.01"
+
+
+def money_of(cost: Cost | None) -> str:
+    """What was paid: nothing on a plan."""
+    return "" if cost is None or cost.billing == "plan" else money(cost.usd, estimated=cost.estimated_from is not None)
 
 
 def size(number_of_bytes: int) -> str:

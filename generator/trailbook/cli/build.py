@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--no-notes", is_flag=True, help="Write no Markdown notes.")
 @shared.full_option
 @shared.images_option
+@shared.estimate_option
 @shared.trajectory_options
 @click.option("--prune", is_flag=True, help="Remove the reports of chats whose log is gone.")
 @shared.yes_option

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @shared.theme_option
 @shared.full_option
 @shared.images_option
+@shared.estimate_option
 @shared.trajectory_options
 @shared.yes_option
 @shared.quiet_option

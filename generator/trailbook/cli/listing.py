@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trailbook.cli.options import redaction_options, tz_option, what_options
+from trailbook.cli.options import estimate_option, redaction_options, tz_option, what_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trailbook.cli.options import Chosen
+    from trailbook.staging import Order
 
 
 @click.command(name="list")
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 @what_options
 @redaction_options
 @tz_option
+@estimate_option
 @click.option("--files", is_flag=True, help="Also list every file that is no chat, and why.")
 def command(logs: tuple[str, ...], files: bool, **options: Any) -> None:
     """List the chats, newest first, and what was found where."""
+    from trailbook import prices
     from trailbook.cli import account
     from trailbook.cli.options import choose, nothing_found, redaction_of
 
@@ -32,10 +35,13 @@ def command(logs: tuple[str, ...], files: bool, **options: Any) -> None:
         raise nothing_found(chosen.survey)
     redact = redaction_of(chosen, options)
     chosen = _sure(chosen)
-    for row in _rows(chosen, redact):
+    costs = _costs(chosen) if options["estimate_cost"] else {}
+    for row in _rows(chosen, redact, costs):
         click.echo(row)
     for row in account.lines_of_survey(chosen.survey, chosen.left_out):
         click.echo(row, err=True)
+    if any(cost.startswith("~") for cost in costs.values()):
+        click.echo(f"What stands behind ~ is estimated by {prices.table()}.", err=True)
     if files:
         for skipped in chosen.survey.skipped:
             click.echo(account.line_of_file(skipped))
@@ -58,8 +64,33 @@ def _sure(chosen: Chosen) -> Chosen:
     return replace(chosen, chats=chats, left_out={**chosen.left_out, **read.left_out})
 
 
-def _rows(chosen: Chosen, redact: Callable[[str], str]) -> list[str]:
+def _costs(chosen: Chosen) -> dict[tuple[str, str], str]:
+    """What each chat cost, its subagents with it; estimated where its log states nothing."""
+    from trailbook import pool, prices
+    from trailbook.formats import Output
+    from trailbook.staging import Order
+    from trailbook.stores import source_of
+
+    prices.table()
+    output = Output((), chosen.zone, estimate_cost=True)
+    costs = pool.each(_cost, [Order(chat, output) for chat in chosen.chats])
+    return {source_of(order.found): cost for order, cost in costs if isinstance(cost, str)}
+
+
+def _cost(order: Order) -> str:
+    from trailbook.chat import with_subagents
+    from trailbook.exporting import read
+    from trailbook.timeline import make_timeline
+    from trailbook.wording import money
+
+    totals = [make_timeline(each).totals for each in with_subagents(read(order.found, order.output))]
+    spent = sum(each.usd for each in totals if each.usd is not None)
+    return money(spent, estimated=any(each.estimated for each in totals))
+
+
+def _rows(chosen: Chosen, redact: Callable[[str], str], costs: dict[tuple[str, str], str]) -> list[str]:
     from trailbook.readers import reader
+    from trailbook.stores import source_of
     from trailbook.terminal import line
     from trailbook.wording import date_and_time, file_name
 
@@ -69,12 +100,13 @@ def _rows(chosen: Chosen, redact: Callable[[str], str]) -> list[str]:
             reader(chat.reader).PRODUCT,
             line(chat.id),
             line(file_name(redact(chat.cwd or ""))),
-            line(redact(chat.title or "") + (f" ({chat.remark})" if chat.remark else "")),
+            *([costs.get(source_of(chat), "")] if costs else []),
+            line(redact(chat.title or ""))[:80] + (f" ({chat.remark})" if chat.remark else ""),
         )
         for chat in chosen.chats
     ]
-    widths = [min(40, max((len(row[column]) for row in table), default=0)) for column in range(4)]
+    widths = [min(40, max((len(row[column]) for row in table), default=0)) for column in range(5 if costs else 4)]
     return [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4][:80]]).rstrip()
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
         for row in table
     ]

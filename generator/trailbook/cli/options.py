@@ -69,6 +69,9 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="Say only what w
 theme_option = click.option("--theme", type=_PATH, help="A folder with a theme of your own.")
 full_option = click.option("--full", is_flag=True, help="Long texts whole, not shortened to head and tail.")
 images_option = click.option("--images", is_flag=True, help="Keep images; what they show cannot be taken out.")
+estimate_option = click.option(
+    "--estimate-cost", is_flag=True, help="Estimate costs by list prices where the log has tokens and states none."
+)
 trajectory_options = _together(
     click.option(
         "--atif-version", default="1.8", type=click.Choice(("1.8", "1.7")), help="1.7 for readers that stop there."
@@ -149,8 +152,11 @@ def only_chat(chosen: Chosen, what: str) -> Found:
 
 def output_of(chosen: Chosen, options: dict[str, Any], formats: tuple[str, ...]) -> Output:
     """What is to be written, by the options. Raises Stopped."""
+    from trailbook import prices
     from trailbook.formats import Output
 
+    if options.get("estimate_cost"):
+        prices.table()
     theme = options.get("theme") or chosen.settings.theme
     if theme is not None and not theme.is_dir():
         raise Stopped(f"There is no theme folder {theme}. Check --theme.", USAGE)
@@ -164,6 +170,7 @@ def output_of(chosen: Chosen, options: dict[str, Any], formats: tuple[str, ...])
         images=options.get("images", False),
         atif_version=options.get("atif_version", "1.8"),
         sharegpt_dialect=options.get("sharegpt_dialect", "hermes"),
+        estimate_cost=options.get("estimate_cost", False),
     )
 
 

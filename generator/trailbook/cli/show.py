@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trailbook.cli.options import redaction_options, tz_option, what_options
+from trailbook.cli.options import estimate_option, redaction_options, tz_option, what_options
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @what_options
 @redaction_options
 @tz_option
+@estimate_option
 @click.option("--json", "as_json", is_flag=True, help="Print the timeline as JSON.")
 def command(chat: str, as_json: bool, **options: Any) -> None:
     """Show one chat's timeline.
@@ -81,7 +82,7 @@ def _print(chat: Chat, timeline: Timeline, zone: tzinfo) -> None:
         duration(totals.duration) if totals.duration is not None else "",
         counted(len(timeline.steps), "step"),
         f"{tokens(spent)} tokens" if spent else "",
-        money(totals.usd) if totals.usd else "",
+        money(totals.usd) + (f" (estimated by {totals.estimated_from})" if totals.usd and totals.estimated else ""),
     ]
     console.print(Text(" · ".join(fact for fact in facts if fact), "dim"))
     for step in timeline.steps:

@@ -386,6 +386,7 @@ def _totals(conversation: Conversation, children: list[Fields], steps: int) -> F
         extra["in_no_step"] = _metrics(conversation.unplaced, None)
     if own is None and conversation.usd is not None:
         extra["estimated_cost_usd"] = round(conversation.usd, 6)
+        extra["cost_source"] = conversation.estimated_from
     if extra:
         totals["extra"] = extra
     return totals

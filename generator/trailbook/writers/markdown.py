@@ -81,6 +81,7 @@ def front_matter(chat: Chat, timeline: Timeline, zone: tzinfo) -> list[str]:
         ("output_tokens", _number(usage.output_tokens) if usage else None),
         ("cost", f"{totals.usd:.6f}".rstrip("0").rstrip(".") if totals.usd is not None else None),
         ("cost_estimated", "true" if totals.estimated else None),
+        ("cost_estimated_by", _string(totals.estimated_from) if totals.estimated_from else None),
         ("project", _string(chat.cwd) if chat.cwd else None),
         ("branch", _string(chat.git_branch) if chat.git_branch else None),
         ("source", _string(chat.source)),
@@ -204,7 +205,7 @@ def _lede(chat: Chat, timeline: Timeline, note: _Note) -> str:
         "" if totals.duration is None else duration(totals.duration),
         counted(len(timeline.steps), "step"),
         f"{tokens(number)} tokens" if number else "",
-        money(totals.usd) + (" (estimated)" if totals.usd and totals.estimated else ""),
+        money(totals.usd) + (f" (estimated by {totals.estimated_from})" if totals.usd and totals.estimated else ""),
     ]
     return f"*{inline(' · '.join(part for part in parts if part))}*"
 

@@ -112,13 +112,18 @@ def _usage(usage: Usage) -> dict[str, JSON]:
 
 
 def _cost(cost: Cost) -> dict[str, JSON]:
-    fields: dict[str, JSON] = {"billing": cost.billing, "usd": cost.usd, "savedUsd": cost.saved_usd}
+    fields: dict[str, JSON] = {
+        "billing": cost.billing,
+        "usd": cost.usd,
+        "savedUsd": cost.saved_usd,
+        "estimatedFrom": cost.estimated_from,
+    }
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _totals(totals: Totals) -> dict[str, JSON]:
     usage = totals.usage or Usage()
-    return {
+    fields: dict[str, JSON] = {
         "durationMs": totals.duration,
         "waitingMs": totals.waiting,
         "inputTokens": usage.prompt_tokens,
@@ -131,3 +136,4 @@ def _totals(totals: Totals) -> dict[str, JSON]:
         "files": totals.files,
         "failed": totals.failed,
     }
+    return {**fields, "estimatedFrom": totals.estimated_from} if totals.estimated_from else fields

@@ -163,6 +163,8 @@ class _Records:
                 usage=_usage(message.usage),
                 cost_usd=cost.usd if cost and cost.billing != "plan" and not cost.estimated_from else None,
                 billing=cost.billing if cost else None,
+                estimated_cost_usd=cost.usd if cost and cost.estimated_from else None,
+                cost_source=cost.estimated_from if cost else None,
             )
         )
 
@@ -189,6 +191,8 @@ def _about(chat: Chat, conversation: Conversation, records: _Records) -> Fields:
         usage=_usage(conversation.usage),
         usage_in_no_message=_usage(conversation.unplaced),
         cost_usd=None if conversation.estimated else conversation.usd,
+        estimated_cost_usd=conversation.usd if conversation.estimated else None,
+        cost_source=conversation.estimated_from,
         messages=records.messages or None,
         images=records.pictures or None,
         records_without_time=records.untimed or None,

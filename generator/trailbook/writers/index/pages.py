@@ -164,12 +164,11 @@ class _Index:
 
     def _entry(self, row: Row, depth: int = 0) -> Entry:
         zone = self.output.zone
-        estimated = "~" if row.estimated else ""
         figures = [
             "" if row.duration is None else duration(row.duration),
             counted(row.steps, "step"),
             "" if row.tokens is None else f"{tokens(row.tokens)} tokens",
-            estimated + money(row.usd) if money(row.usd) else "",
+            money(row.usd, estimated=bool(row.estimated_from)),
             counted(len(row.files) + row.more_files, "file") if row.files else "",
         ]
         words = [row.agent, ", ".join(row.models[:3]), file_name(row.project), ORIGIN_WORDS.get(row.origin, "")]
@@ -198,17 +197,24 @@ def _totals(rows: Sequence[Row]) -> list[tuple[str, str]]:
     lasted = sum(row.duration or 0 for row in rows)
     waited = sum(row.waiting for row in rows)
     failed = sum(row.failed for row in rows)
-    estimated = " (partly estimated)" if any(row.estimated for row in rows) else ""
     found = [
         ("Chats", f"{len(rows) - handed_on:,}{subagents}"),
         ("Time", duration(lasted) if lasted else ""),
         ("Waiting for you", duration(waited) if waited else ""),
         ("Steps", f"{sum(row.steps for row in rows):,}"),
         ("Tokens", tokens(used) if used else ""),
-        ("Cost", money(spent) + estimated if spent else ""),
+        ("Cost", money(spent) + _estimated(rows) if spent else ""),
         ("Didn’t work", f"{failed:,}" if failed else ""),
     ]
     return [(name, value) for name, value in found if value]
+
+
+def _estimated(rows: Sequence[Row]) -> str:
+    tables = sorted({row.estimated_from for row in rows if row.usd})
+    if not any(tables):
+        return ""
+    partly = "" if all(tables) else "partly "
+    return f" ({partly}estimated by {', '.join(filter(None, tables))})"
 
 
 def _batches(items: list[Each], size: int) -> list[list[Each]]:

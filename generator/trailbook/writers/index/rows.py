@@ -45,7 +45,8 @@ class Row:
     failed: int = 0
     tokens: int | None = None
     usd: float | None = None
-    estimated: bool = False
+    estimated_from: str = ""
+    """The price table, where `usd` is an estimate or has one in it."""
     first_failed: str = ""
     """The page and step of the first thing that did not work."""
     files: list[tuple[str, list[tuple[int, str]], int]] = field(default_factory=list)
@@ -85,7 +86,7 @@ def row_of(chat: Chat, sheet: Sheet) -> JSON:
         failed=totals.failed,
         tokens=(usage.prompt_tokens or 0) + (usage.output_tokens or 0) if usage and known else None,
         usd=totals.usd,
-        estimated=totals.estimated,
+        estimated_from=totals.estimated_from or "",
         first_failed=_first_failed(timeline, addresses),
         lost=sum(diagnostic.count for diagnostic in chat.diagnostics if diagnostic.lost),
         report=f"reports/{sheet.stem}.html" if "report" in written else "",

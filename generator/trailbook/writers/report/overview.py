@@ -267,6 +267,9 @@ def _facts(chat: Chat, timeline: Timeline, sheet: Sheet, size_of_steps: int) -> 
         Fact("From", f"{reader_product(chat)} log {', '.join(map(brief, list(inputs)[:3]))}{more}".strip()),
         Fact("Chat", brief(chat.id)),
     ]
+    if timeline.totals.estimated_from:
+        words = f"Estimated: the log states none. By {timeline.totals.estimated_from}."
+        facts.append(Fact("Cost", words))
     optional = {
         "Started by": chat.origin.name,
         "Working folder": chat.cwd,
@@ -317,7 +320,8 @@ def _chart(timeline: Timeline, address: Address) -> Chart | None:
         below = max(written[index] / most * CHART_HEIGHT, 1.0 if written[index] else 0.0)
         cost = usd[index] / dearest * CHART_HEIGHT
         name = f"Turn {group[0].index + 1}" + (f"–{group[-1].index + 1}" if len(group) > 1 else "")
-        told = [f"{tokens(read[index])} tokens read", f"{tokens(written[index])} written", money(usd[index])]
+        spent = money(usd[index], estimated=timeline.totals.estimated)
+        told = [f"{tokens(read[index])} tokens read", f"{tokens(written[index])} written", spent]
         start = first.get(group[0].index)
         bars.append(
             Bar(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from trailbook.timeline import Step, Timeline, Turn
-from trailbook.wording import counted, duration, money, tokens
+from trailbook.wording import counted, duration, money_of, tokens
 
 CHUNK = 25
 """Steps of one chunk; the page's rules are fast because each looks at one chunk only."""
@@ -109,7 +109,7 @@ def turn_words(turn: Turn) -> str:
         else "",
         f"{duration(turn.waiting)} of it waiting" if turn.waiting else "",
         f"{tokens(number)} tokens" if number else "",
-        money(turn.cost.usd) if turn.cost and turn.cost.billing != "plan" else "",
+        money_of(turn.cost),
         {"interrupted": "interrupted", "error": "ended with a problem"}.get(turn.outcome or "", ""),
     ]
     return " · ".join(part for part in parts if part)

@@ -18,7 +18,7 @@ from trailbook.rendering.diffs import diff_html
 from trailbook.rendering.images import file_words, image_html
 from trailbook.rendering.markdown import markdown_html
 from trailbook.timeline import Step
-from trailbook.wording import STATUS_WORDS, counted, date_and_time, duration, money, tokens
+from trailbook.wording import STATUS_WORDS, counted, date_and_time, duration, money_of, tokens
 from trailbook.writers.report.arguments import (
     MOST_ITEMS,
     argument_views,
@@ -207,7 +207,7 @@ def _usage_words(step: Step) -> str:
         f"{tokens(usage.prompt_tokens)} in" if usage.prompt_tokens is not None else "",
         f"{tokens(usage.cached_tokens)} of them cached" if usage.cached_tokens else "",
         f"{tokens(usage.output_tokens)} out" if usage.output_tokens is not None else "",
-        money(step.cost.usd) if step.cost and step.cost.billing != "plan" else "",
+        money_of(step.cost),
     ]
     return ", ".join(part for part in parts if part)
 
