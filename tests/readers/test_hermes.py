@@ -115,7 +115,7 @@ def assert_is_the_sample(chat: Any) -> None:
         cache_write_tokens=tokens["cache_write"],
         reasoning_tokens=tokens["reasoning"],
     )
-    estimate = Cost(tokens["cost_usd_estimated"], "metered", None, "Hermes’s own estimate (pricing_table)")
+    estimate = Cost(tokens["cost_usd_estimated"], "metered", None, "Hermes (pricing_table)")
     assert chat.cost == estimate
     thoughts = ["Look at the test and the code together.", "tests pass now"]
     assert [event.text for event in own if isinstance(event, Thought)] == thoughts
@@ -355,6 +355,27 @@ def test_what_came_of_a_call(tmp_path: Path, name: str) -> None:
     (returned,) = of(chat, Returned)
     assert (returned.ok, returned.not_run, returned.exit_status) == expected
     assert of(chat, FilesChanged) == []
+
+
+def test_a_step_says_what_was_printed_and_not_how_it_was_wrapped(tmp_path: Path) -> None:
+    outputs: list[tuple[str, dict[str, Any]]] = [
+        ("pytest -q", {"output": "E assert\n1 failed, 5 passed in 0.41s", "exit_code": 1, "error": None}),
+        ("make", {"output": "no rule", "exit_code": 2, "error": None}),
+        ("rm x", {"output": "", "exit_code": 1, "error": None}),
+        ("ls", {"error": "no such tool"}),
+    ]
+    messages = [
+        message
+        for number, (command, output) in enumerate(outputs)
+        for message in (model("", call(f"c{number}", command=command)), result(f"c{number}", output))
+    ]
+    steps = make_timeline(read(tmp_path, session("s", user("go"), *messages))).steps
+    assert [step.detail for step in steps if step.kind == "tool"] == [
+        "1 failed",
+        "Failed: no rule",
+        "Exit code 1",
+        "Failed: no such tool",
+    ]
 
 
 def test_files_that_a_patch_and_a_write_changed(tmp_path: Path) -> None:

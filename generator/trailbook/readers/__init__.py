@@ -25,6 +25,7 @@ NAMES = (
     "conch",
     "claude_code",
     "codex",
+    "hermes",
     "atif",
     "trajectory_v1",
     "sharegpt",

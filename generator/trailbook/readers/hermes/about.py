@@ -101,4 +101,4 @@ def _cost(about: Fields) -> Cost | None:
     if not estimated and (estimated is None or status != "estimated"):
         return None
     table = string(about.get("pricing_version")) or string(about.get("cost_source"))
-    return Cost(estimated, "metered", None, f"Hermes’s own estimate ({table})" if table else "Hermes’s own estimate")
+    return Cost(estimated, "metered", None, f"Hermes ({table})" if table else "Hermes")
