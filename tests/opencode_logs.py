@@ -24,6 +24,8 @@ CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id tex
     time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
 CREATE TABLE session_message (id text PRIMARY KEY, session_id text NOT NULL, type text NOT NULL, seq integer NOT NULL,
     time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE INDEX part_session_idx ON part (session_id);
+CREATE INDEX message_session_time_created_id_idx ON message (session_id, time_created, id);
 """
 """The columns of version 1.18 that are read, and the table that is there for later versions."""
 

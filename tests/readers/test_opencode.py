@@ -58,6 +58,7 @@ from trailbook.formats import FORMATS, TRAJECTORIES, Output, Sheet
 from trailbook.ledger import Ledger, keep_nothing
 from trailbook.readers import Found, Passed, Unreadable, opencode
 from trailbook.stores import survey
+from trailbook.timeline import make_timeline
 from trailbook.turns import divide
 
 DATABASE = EXAMPLES / "opencode" / "opencode.db"
@@ -874,3 +875,17 @@ def test_cells_of_any_type_are_taken_as_they_come(
         connection.commit()
     (found,) = find(path)
     assert_counted_alike(opencode.read(found, UTC), opencode.count(found, keep_nothing))
+
+
+def test_a_timeline_says_what_the_calls_did() -> None:
+    steps = make_timeline(read_file(DATABASE)).steps
+    assert [(step.title, step.detail) for step in steps if step.kind == "tool"] == [
+        ("Handed off: Find who calls must_ring", "explore"),
+        ("Couldn’t read test_alarm.py", "Failed: File not found: /home/mira/greenhouse/tests/test_alarm.py"),
+        ("Edited alarm.py", "+1 −1"),
+        ("Wrote test_alarm.py", "+5 −0"),
+        ("Ran the tests", "1 failed"),
+        ("Didn’t remove the old test", "You said no"),
+        ("Editing test_silence.py", "greenhouse/test_silence.py"),
+    ]
+    assert "Couldn’t use plot" in [step.title for step in make_timeline(read_file(CHART)).steps]
