@@ -25,6 +25,7 @@ NAMES = (
     "conch",
     "claude_code",
     "codex",
+    "gptme",
     "hermes",
     "atif",
     "trajectory_v1",

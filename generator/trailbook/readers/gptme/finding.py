@@ -46,6 +46,7 @@ _SIDE_FOLDERS = {
 _FOREIGN = frozenset(("type", "messages", "uuid", "sessionId", "parts", "tool_calls", "conversations", "payload"))
 _FAR = 64 * HEAD_BYTES
 """How far into a file its first prompt is looked for: gptme's own prompt stands before it."""
+_NEAR = 200
 _DEEPEST = 16
 
 
@@ -54,7 +55,7 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     beside = _beside(path)
     if beside is not None:
         return beside
-    records = list(_records(head, whole=len(head) < HEAD_BYTES))
+    records = _first_records(path, head)
     if path.name == EVENTS and any(_is_event(record) for record in records[:3]):
         return Passed("gptme's record for recovery, without the log of its chat")
     if not any(_is_message(record, path) for record in records[:3]):
@@ -105,7 +106,17 @@ def _is_log(path: Path) -> bool:
 def _looks_like_log(path: Path, _changed: int) -> bool:
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
-    return any(_is_message(record, path) for record in list(_records(head, whole=len(head) < HEAD_BYTES))[:3])
+    return any(_is_message(record, path) for record in _first_records(path, head)[:3])
+
+
+def _first_records(path: Path, head: bytes) -> list[Fields]:
+    """The objects in a file's head; the first line, whole, where it is longer than that (gptme's own prompt may be)."""
+    if len(head) < HEAD_BYTES or b"\n" in head:
+        return list(_records(head, whole=len(head) < HEAD_BYTES))
+    if b'"role"' not in head[:_NEAR]:
+        return []
+    with path.open("rb") as stream:
+        return list(_records(stream.readline(_FAR), whole=True))
 
 
 def _is_message(record: Fields, path: Path) -> bool:

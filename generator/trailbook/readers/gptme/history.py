@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC
 
 from trailbook.chat import Place
 from trailbook.readers.gptme.folder import EVENTS, ChatFiles
 from trailbook.readers.gptme.log_lines import Line, line_of, lines_of
 from trailbook.readers.lines import Problems, read_records
-from trailbook.readers.values import Fields, fields, string
+from trailbook.readers.values import Fields, fields, moment, string
 
 Key = tuple[str, str, str | None]
 
@@ -31,11 +32,11 @@ class History:
 
     lines: list[Line] = field(default_factory=list)
     """The active path."""
-    summaries: set[int] = field(default_factory=set)
-    """Which of them (by number, from 0) the model went on from when the log was shortened."""
+    summaries: dict[int, list[Line]] = field(default_factory=dict)
+    """What the model went on from when the log was shortened by hand: behind how many messages → which."""
     asides: list[Aside] = field(default_factory=list)
     commands: dict[int, list[Line]] = field(default_factory=dict)
-    """Commands to gptme itself, which are in its record of events only: behind how many lines → which."""
+    """Commands to gptme itself, which are in its record of events only: likewise."""
 
 
 def history_of(files: ChatFiles, problems: Problems) -> History:
@@ -73,16 +74,31 @@ def _whole(full: list[Line], shortened: list[Line]) -> History:
             behind.setdefault(last, []).append(line)
         else:
             last = known
+    summaries = []
     for number in range(-1, len(full)):
         if number >= 0:
             history.lines.append(full[number])
-        summing_up = True
-        for line in behind.get(number, ()):
-            summing_up = summing_up and line.role == "system" and line.call_id is None
-            if summing_up:
-                history.summaries.add(len(history.lines))
-            history.lines.append(line)
+        added = behind.get(number, [])
+        own = next((index for index, line in enumerate(added) if not _may_sum_up(line)), len(added))
+        summaries += added[:own]
+        history.lines += added[own:]
+    for line in summaries:
+        history.summaries.setdefault(_written_after(line, history.lines), []).append(line)
     return history
+
+
+def _may_sum_up(line: Line) -> bool:
+    return line.role == "system" and line.call_id is None
+
+
+def _written_after(summary: Line, lines: list[Line]) -> int:
+    """How many messages were there when a summary was written, by its time: it stands in front of what it sums up."""
+    time, _ = moment(summary.timestamp, UTC)
+    times = [moment(line.timestamp, UTC)[0] for line in lines]
+    earlier = [
+        number for number, other in enumerate(times, 1) if time is not None and other is not None and other < time
+    ]
+    return max(earlier, default=0)
 
 
 def _known_by(line: Line) -> Hashable:

@@ -51,9 +51,10 @@ def _count(log: Path, name: str, keep: Keep, above: tuple[Path, ...]) -> Ledger:
     active, summaries, elsewhere = _messages(files)
     ledger = Ledger(chat=name)
     counter = _Counter(ledger, keep, files, writing_of(active, settings_of(files, Problems())))
-    counter.sequence(active, ledger.entries, summaries)
+    counter.sequence(active, ledger.entries)
+    ledger.entries += [entry_of_text("system", line.place, line.content, keep) for line in summaries]
     for lines in elsewhere:
-        counter.sequence(lines, ledger.aside, set())
+        counter.sequence(lines, ledger.aside)
     for child in subagents_of(log):
         if child not in (*above, log) and len(above) < 16:
             ledger.subagents.append(_count(child, id_of(child), keep, (*above, log)))
@@ -63,10 +64,10 @@ def _count(log: Path, name: str, keep: Keep, above: tuple[Path, ...]) -> Ledger:
 # --- which messages there are
 
 
-def _messages(files: ChatFiles) -> tuple[list[Line], set[int], list[list[Line]]]:
-    """The active path, which of it (by place in the list) are summaries, and what only other files have."""
+def _messages(files: ChatFiles) -> tuple[list[Line], list[Line], list[list[Line]]]:
+    """The active path, the summaries that the model went on from, and what only other files have."""
     nothing = Problems()
-    active, summaries = lines_of(files.log, nothing), set[int]()
+    active, summaries = lines_of(files.log, nothing), list[Line]()
     if files.full_log is not None:
         active, summaries = _with_full_log(lines_of(files.full_log, nothing), active)
     known = Counter(_identity(line) for line in active)
@@ -88,7 +89,7 @@ def _messages(files: ChatFiles) -> tuple[list[Line], set[int], list[list[Line]]]
     return active, summaries, elsewhere
 
 
-def _with_full_log(full: list[Line], short: list[Line]) -> tuple[list[Line], set[int]]:
+def _with_full_log(full: list[Line], short: list[Line]) -> tuple[list[Line], list[Line]]:
     def known_by(line: Line) -> object:
         return (line.role, line.timestamp, line.call_id) if line.timestamp else _identity(line)
 
@@ -101,12 +102,11 @@ def _with_full_log(full: list[Line], short: list[Line]) -> tuple[list[Line], set
         else:
             order.append((last, number, line))
     order.sort(key=lambda item: item[:2])
-    summaries, summing_up = set[int](), True
-    for at, (_, added, line) in enumerate(order):
+    active, summaries, summing_up = list[Line](), list[Line](), True
+    for _, added, line in order:
         summing_up = not added or (summing_up and line.role == "system" and line.call_id is None)
-        if added and summing_up:
-            summaries.add(at)
-    return [line for _, _, line in order], summaries
+        (summaries if added and summing_up else active).append(line)
+    return active, summaries
 
 
 def _new(lines: list[Line], known: Counter[object]) -> list[Line]:
@@ -137,7 +137,7 @@ class _Counter:
     writing: Writing
     seen: Counter[str] = field(default_factory=Counter)
 
-    def sequence(self, lines: list[Line], entries: list[Entry], summaries: set[int]) -> None:
+    def sequence(self, lines: list[Line], entries: list[Entry]) -> None:
         """Count messages that follow each other; a branch's go to another list than the active path's."""
         taken = {at: self._calls(lines, at) for at, line in enumerate(lines) if line.role == "assistant"}
         linked = links(
@@ -151,7 +151,7 @@ class _Counter:
                 self._tokens(line.metadata or {})
             elif line.role == "user":
                 entries += self._prompt(line)
-            elif at in summaries or not begun:
+            elif not begun:
                 entries.append(entry_of_text("system", line.place, line.content, self.keep))
             else:
                 entries += self._system(line, linked[at])

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from trailbook import json_text
-from trailbook.chat import Agent, Branch, Called, Chat, Noted, Origin
+from trailbook.chat import Agent, Branch, Called, Chat, Compacted, Noted, Origin
 from trailbook.readers import Found, Unreadable
 from trailbook.readers.gptme.clock import zone_of_events
 from trailbook.readers.gptme.folder import about_of, files_of, settings_of, subagents_of
@@ -17,7 +17,7 @@ from trailbook.readers.gptme.naming import id_of, title_of
 from trailbook.readers.gptme.telling import EventOfChat, Teller, outcome_at_end
 from trailbook.readers.gptme.writing import writing_of
 from trailbook.readers.lines import Problems
-from trailbook.readers.values import Fields, moment, string
+from trailbook.readers.values import Fields, string
 
 _VERSION = re.compile(r"You are gptme v(\d[\w.+-]*)")
 _DEEPEST = 16
@@ -93,14 +93,19 @@ def _workspace(log: Path, settings: Fields) -> str | None:
 
 
 def _events(chat: Chat, teller: Teller, history: History) -> list[EventOfChat]:
-    told = teller.tell(history.lines, summaries=history.summaries)
+    told = teller.tell(history.lines)
     for number in range(count_of_prompts(history.lines)):
         told[number] = []
     aside: dict[int, list[EventOfChat]] = {}
+    for after, summaries in history.summaries.items():
+        aside[after] = [
+            Compacted(summary=line.content, trigger="manual", at=teller.time_of(line), place=line.place)
+            for line in summaries
+        ]
     for after, commands in history.commands.items():
-        for line in commands:
-            at, _ = moment(line.timestamp, teller.zone)
-            aside.setdefault(after, []).append(Noted(topic="command", text=line.content, at=at, place=line.place))
+        aside.setdefault(after, []).extend(
+            Noted(topic="command", text=line.content, at=teller.time_of(line), place=line.place) for line in commands
+        )
     for left in history.asides:
         place = history.lines[left.after - 1].place if left.after else None
         name = "kept in the record of events only" if left.name == "events" else left.name

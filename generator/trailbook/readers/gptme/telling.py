@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
@@ -68,13 +68,8 @@ class Teller:
     _pairing: Pairing = field(default_factory=Pairing)
     _latest: int | None = None
 
-    def tell(
-        self, lines: list[Line], *, branch: str | None = None, summaries: Container[int] = ()
-    ) -> list[list[EventOfChat]]:
-        """The events of some messages that follow each other, by message.
-
-        `summaries` are those (by number, from 0) that the model went on from after a compaction.
-        """
+    def tell(self, lines: list[Line], *, branch: str | None = None) -> list[list[EventOfChat]]:
+        """The events of some messages that follow each other, by message."""
         spoken = {at: self._take_apart(lines, at) for at, line in enumerate(lines) if line.role == "assistant"}
         linked = links(lines, {at: message.calls for at, message in spoken.items()})
         self._latest = None
@@ -84,14 +79,16 @@ class Teller:
                 events = self._assistant(line, spoken[at])
             elif line.role == "user":
                 events = [self._user(line)]
-            elif at in summaries:
-                events = [Compacted(summary=line.content, trigger="manual")]
             else:
                 events = self._system(line, linked[at])
             self._stamp(events, line, branch)
             told.append(events)
         self._time_calls(lines, spoken, told)
         return told
+
+    def time_of(self, line: Line) -> int | None:
+        """When a message was made, epoch milliseconds."""
+        return moment(line.timestamp, self.zone)[0]
 
     def _stamp(self, events: list[EventOfChat], line: Line, branch: str | None) -> None:
         at, naive = moment(line.timestamp, self.zone)
@@ -153,7 +150,7 @@ class Teller:
     # --- what a person said, and what gptme said
 
     def _user(self, line: Line) -> Asked:
-        at, _ = moment(line.timestamp, self.zone)
+        at = self.time_of(line)
         early = at is not None and self._latest is not None and at < self._latest
         injected = injected_by(line)
         return Asked(

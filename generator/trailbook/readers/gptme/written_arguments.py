@@ -11,9 +11,10 @@ from trailbook import json_text
 from trailbook.chat import JSON
 from trailbook.readers.values import Fields
 
-_JSON_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]', re.DOTALL)
+# The closing quote is left open, so that an unclosed string hides what is behind it, and no text takes two passes.
+_JSON_TOKEN = re.compile(r'\\.|"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[{}]', re.DOTALL)
 _PYTHON_TOKEN = re.compile(
-    r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|[{}]",
+    r"\\.|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"?|'[^'\\]*+(?:\\.[^'\\]*+)*+'?|[{}]",
     re.DOTALL,
 )
 _LARGEST_PYTHON = 4_000_000
@@ -50,9 +51,9 @@ def arguments_at(text: str, start: int) -> WrittenArguments | None:
     return WrittenArguments({}, text[start:end], end) if end is not None else None
 
 
-def closes_in_json(text: str, start: int) -> bool:
-    """Whether gptme finds the end of the object at `start`: else it takes nothing from there on for a call."""
-    return _end(text, start, _JSON_TOKEN) is not None
+def end_for_gptme(text: str, start: int) -> int | None:
+    """Where gptme takes the object at `start` to end; None where it takes nothing from there on for a call."""
+    return _end(text, start, _JSON_TOKEN)
 
 
 def _end(text: str, start: int, token: re.Pattern[str]) -> int | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from trailbook.readers.gptme.fences import code_ranges, fences, range_around
 from trailbook.readers.gptme.parameters import arguments_of_block, tool_of_block
-from trailbook.readers.gptme.written_arguments import arguments_at, closes_in_json
+from trailbook.readers.gptme.written_arguments import arguments_at, end_for_gptme
 from trailbook.readers.gptme.xml_calls import xml_calls
 from trailbook.readers.values import Fields
 
@@ -103,8 +103,12 @@ def _tagged(text: str, writing: Writing) -> list[WrittenCall]:
             continue
         name, identity = match.groups()
         found = arguments_at(text, match.end())
-        if found is None or (not closes_in_json(text, match.end()) and identity not in writing.answered):
+        end = end_for_gptme(text, match.end())
+        if found is None or (end is None and identity not in writing.answered):
             break  # gptme looks no further
+        if end is not None and end > found.end and identity not in writing.answered:
+            at = end  # an odd quote made gptme read on, and take all of it for no call
+            continue
         at = found.end
         calls.append(
             WrittenCall(name, match.start(), found.end, identity, found.values, found.raw, by_python=found.by_python)
