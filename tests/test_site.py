@@ -54,8 +54,8 @@ def _plain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def install_writers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "FORMATS", {"report": Format(page, bundle), "markdown": Format(note, bundle)})
-    monkeypatch.setattr("trailbook.exporting.FORMATS", formats.FORMATS)
+    monkeypatch.setitem(formats.FORMATS, "report", Format(page, bundle))
+    monkeypatch.setitem(formats.FORMATS, "markdown", Format(note, bundle))
     monkeypatch.setattr(formats, "row_of", lambda chat, sheet: {"stem": sheet.stem, "title": chat.title})
     monkeypatch.setattr(formats, "write_index", index)
 

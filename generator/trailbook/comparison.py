@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from trailbook.chat import Place
@@ -72,6 +73,19 @@ class Comparison:
             lost = Counter(loss.kind for loss in self.losses)
             lines.append("lost or changed: " + ", ".join(_count(lost[kind], kind) for kind in WORDS if lost[kind]))
         return "; ".join(lines)
+
+
+def merged(comparisons: Iterable[Comparison], format_name: str) -> Comparison:
+    """Several comparisons as one."""
+    whole = Comparison(format_name)
+    for comparison in comparisons:
+        whole.expected += comparison.expected
+        whole.found += comparison.found
+        whole.not_carried += comparison.not_carried
+        whole.redacted += comparison.redacted
+        whole.shortened += comparison.shortened
+        whole.losses += comparison.losses
+    return whole
 
 
 def _count(number: int, kind: str) -> str:

@@ -6,9 +6,9 @@ Words are shortened there and rendered, so they are counted; calls and results a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from trailbook.comparison import WORDS, Comparison, Loss
+from trailbook.comparison import WORDS, Comparison, Loss, merged
 from trailbook.ledger import Entry, Ledger, digest_of_text
 from trailbook.page_ledger import count_note, count_report
 
@@ -32,8 +32,31 @@ def compare_page(log: Ledger, page: Ledger, format_name: str) -> Comparison:
     return comparison
 
 
-def together(logs: Iterable[Ledger]) -> Ledger:
-    """The ledgers of several chats as one, for a page of all of them; calls of different chats are told apart."""
+def compare_whole_page(logs: Sequence[Ledger], page: Ledger, format_name: str) -> Comparison:
+    """Compare some chats with the one page of all of them, which a report's subagents stand on too; a note has no place
+    for them.
+    """
+    comparison = compare_page(_merged(logs), page, format_name)
+    below = _by_chat(logs)
+    if format_name == "markdown":
+        comparison.not_carried["subagent"] = len(below)
+        return comparison
+    shown = {subagent.chat: subagent for subagent in page.subagents}
+    of_subagents = [compare_page(below[chat], shown.get(chat, Ledger()), format_name) for chat in below]
+    of_subagents += [compare_page(Ledger(), shown[chat], format_name) for chat in shown if chat not in below]
+    return merged([comparison, *of_subagents], format_name)
+
+
+def _by_chat(logs: Iterable[Ledger]) -> dict[str | None, Ledger]:
+    """The subagents below some chats, by their ids; those of one id as one."""
+    found: dict[str | None, list[Ledger]] = {}
+    for log in logs:
+        for key, ledger in list(_each(log, ""))[1:]:
+            found.setdefault(key.rpartition("/")[2], []).append(ledger)
+    return {chat: _merged(ledgers) for chat, ledgers in found.items()}
+
+
+def _merged(logs: Iterable[Ledger]) -> Ledger:
     whole = Ledger()
     for log in logs:
         whole.entries += log.entries

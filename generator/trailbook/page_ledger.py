@@ -27,18 +27,22 @@ _SHORTENED = re.compile(r"\*… .*\*")
 def count_report(pages: Iterable[tuple[str, bytes]]) -> Ledger:
     """The steps of a report over all its parts, each given with its name.
 
-    What stands on a branch or is inherited is aside. `not_carried` counts the bodies that are shortened.
+    What stands on a branch or is inherited is aside; the steps of subagents that have no page of their own are in
+    ledgers of their own. `not_carried` counts the bodies that are shortened.
     """
     ledger = Ledger()
+    below: dict[str, Ledger] = {}
     shortened = 0
     for name, page in pages:
         for number, step in enumerate(_STEP.finditer(page.decode("utf-8")), 1):
             data = {key: unescape(value) for key, value in _DATA.findall(step.group(1))}
-            entries = ledger.aside if "branch" in data or "inherited" in data else ledger.entries
+            chat = below.setdefault(data["chat"], Ledger(data["chat"])) if "chat" in data else ledger
+            entries = chat.aside if "branch" in data or "inherited" in data else chat.entries
             entries.extend(_entries(data, Place(name, number, "step")))
             shortened += int(data.get("shortened", "0"))
     if shortened:
         ledger.not_carried["shortened"] = shortened
+    ledger.subagents = list(below.values())
     return ledger
 
 

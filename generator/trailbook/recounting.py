@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trailbook.checking import Counted, check_chats, count
-from trailbook.comparison import Comparison
+from trailbook.comparison import Comparison, merged
 from trailbook.fidelity import compare
 from trailbook.ledger import Ledger
-from trailbook.page_fidelity import compare_page, compare_pages, together
+from trailbook.page_fidelity import compare_pages, compare_whole_page
 from trailbook.page_ledger import count_note, count_report
 from trailbook.readers import HEAD_BYTES, Found, Unreadable, reader
 from trailbook.second_reading import Changed
@@ -45,7 +45,7 @@ def recount_nothing(format_name: str, logs: Sequence[Found]) -> Recounted:
     result = Recounted()
     try:
         compared = [compare(count(found).ledger, Ledger(), _reader_of(format_name), None, None) for found in logs]
-        whole = _together(compared, format_name)
+        whole = merged(compared, format_name)
         result.lines = [f"No file as {format_name}: {whole.sentence()}", *(loss.text for loss in whole.losses)]
         result.lost = not whole.complete
     except (Unreadable, OSError) as error:
@@ -80,7 +80,7 @@ def recount_page(name: str, data: bytes, format_name: str, logs: Sequence[Found]
     result = Recounted()
     try:
         page = count_report([(name, data)]) if format_name == "report" else count_note(name, data)
-        comparison = compare_page(together([count(found).ledger for found in logs]), page, format_name)
+        comparison = compare_whole_page([count(found).ledger for found in logs], page, format_name)
         result.lines = [f"{name}: {comparison.sentence()}", *(loss.text for loss in comparison.losses)]
         result.lost = not comparison.complete
     except (Unreadable, OSError) as error:
@@ -115,21 +115,10 @@ def _compare(path: Path, logs: Sequence[Counted], result: Recounted) -> None:
     format_name = written.chats[0].reader
     # A chat of which nothing was written must be one that the format has no place for.
     compared += [compare(log.ledger, Ledger(), format_name, None, None) for log in left]
-    whole = _together(compared, format_name)
+    whole = merged(compared, format_name)
     result.lines.append(f"{path.name}: {whole.sentence()}")
     result.lines += [loss.text for loss in whole.losses]
     result.lost = result.lost or not whole.complete
-
-
-def _together(compared: Iterable[Comparison], format_name: str) -> Comparison:
-    whole = Comparison(format_name)
-    for comparison in compared:
-        whole.expected += comparison.expected
-        whole.found += comparison.found
-        whole.not_carried += comparison.not_carried
-        whole.redacted += comparison.redacted
-        whole.losses += comparison.losses
-    return whole
 
 
 def _has_changed(found: Found) -> bool:

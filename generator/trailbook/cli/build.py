@@ -51,17 +51,17 @@ def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, **o
         shared.say(account.lines_of_survey(chosen.survey, chosen.left_out))
     plan = site.Plan(real, chosen.survey, chosen.chats, _output(chosen, options), options["prune"])
     asked = not yes and sys.stdin.isatty() and sys.stdout.isatty()
-    redacted = plan.output.context is not None
+    context = plan.output.context
 
     def confirm(built: Built) -> bool:
-        shared.say(summary.lines_of_preview(built, redacted=redacted))
+        shared.say(summary.lines_of_preview(built, context))
         shared.say(summary.lines_of_troubles(built), err=True)
         return click.confirm(f"Write to {folder}?", default=True)
 
     with progress.told(folder, quiet=quiet) as told:
         if not yes and not asked:
             built = site.preview(plan, told)
-            shared.say(summary.lines_of_preview(built, redacted=redacted))
+            shared.say(summary.lines_of_preview(built, context))
             shared.say(summary.lines_of_troubles(built), err=True)
             raise Stopped("Nothing was written: there is no terminal to ask on. Add --yes to write.", NOT_CONFIRMED)
         built = site.build(plan, confirm if asked else None, told)
@@ -69,7 +69,7 @@ def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, **o
         raise Stopped("Nothing was written.", NOT_CONFIRMED)
     if not asked:
         if built.made and not quiet:
-            shared.say(summary.lines_of_preview(built, redacted=redacted))
+            shared.say(summary.lines_of_preview(built, context))
         shared.say(summary.lines_of_troubles(built), err=True)
     if not quiet:
         shared.say(summary.lines_of_result(built, folder))

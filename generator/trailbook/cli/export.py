@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trailbook.bundling import Bundle
+    from trailbook.redaction.context import Context
 
 
 @click.command(name="export")
@@ -55,7 +56,7 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
         shared.say(_left_out(made), err=True)
         raise Stopped("No chat is left to save. Try other chats, or other options.", NOTHING)
     if not quiet:
-        shared.say(_preview(made, folder, redacted=output.context is not None))
+        shared.say(_preview(made, folder, output.context))
     if made.unsafe:
         kinds = ", ".join(f"{count} {kind}" for kind, count in made.unsafe.items())
         raise Stopped(f"Nothing was saved: secrets were still in the file ({kinds}).", made.status)
@@ -70,7 +71,7 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
     return WORK_LOST if recounted.lost else made.status
 
 
-def _preview(made: Bundle, folder: Path, *, redacted: bool) -> Iterator[str]:
+def _preview(made: Bundle, folder: Path, context: Context | None) -> Iterator[str]:
     from trailbook.bundling import MOST
     from trailbook.cli.summary import lines_of_removed
     from trailbook.terminal import line
@@ -80,7 +81,7 @@ def _preview(made: Bundle, folder: Path, *, redacted: bool) -> Iterator[str]:
     yield from _left_out(made)
     if made.more:
         yield f"The newest {MOST:,} only; {made.more:,} older ones are not in it."
-    yield from lines_of_removed(made.removed, redacted=redacted)
+    yield from lines_of_removed(made.removed, context)
     yield line(f"{folder / made.pieces[0].name} ({size(sum(len(piece.data) for piece in made.pieces))})")
 
 

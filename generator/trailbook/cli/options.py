@@ -197,13 +197,13 @@ def context_of(chosen: Chosen, options: dict[str, Any]) -> Context:
 
 
 def redaction_of(chosen: Chosen, options: dict[str, Any]) -> Callable[[str], str]:
-    """What makes one text of a log fit to be seen."""
-    from trailbook.redaction.replacing import redact_text
+    """What makes one text of a log that was not read fit to be seen."""
+    from trailbook.redaction.replacing import redact_glimpse
 
     if options["no_redact"]:
         return str
     context = context_of(chosen, options)
-    return lambda text: redact_text(text, context) if text else text
+    return lambda text: redact_glimpse(text, context) if text else text
 
 
 def say(lines: Iterable[str], *, err: bool = False) -> None:

@@ -29,6 +29,6 @@ def command(logs: tuple[str, ...], quiet: bool, **options: Any) -> int:
     plan = site.Plan(Path(), chosen.survey, chosen.chats, shared.output_of(chosen, options, ()))
     with progress.told(None, quiet=quiet) as told:
         built = site.preview(plan, told)
-    shared.say(summary.lines_of_preview(built, redacted=plan.output.context is not None))
+    shared.say(summary.lines_of_preview(built, plan.output.context))
     shared.say(summary.lines_of_troubles(built), err=True)
     return built.status

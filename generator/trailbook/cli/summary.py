@@ -14,30 +14,34 @@ from trailbook.updating import Built
 from trailbook.wording import counted
 
 if TYPE_CHECKING:
+    from trailbook.redaction.context import Context
     from trailbook.redaction.removed import Removed
 
 _MOST_NAMED = 20
 
 
-def lines_of_preview(built: Built, *, redacted: bool) -> Iterator[str]:
+def lines_of_preview(built: Built, context: Context | None) -> Iterator[str]:
     """How many chats and steps there are, and what comes out, with places as they read afterwards."""
     steps = sum(staged.exported.steps for staged in built.made)
     yield f"{counted(len(built.made), 'chat')}, {counted(steps, 'step')}."
     if not built.made:
         return
     removed = reduce(add, [staged.exported.removed for staged in built.made])
-    yield from lines_of_removed(removed, redacted=redacted)
+    yield from lines_of_removed(removed, context)
 
 
-def lines_of_removed(removed: Removed, *, redacted: bool) -> Iterator[str]:
-    """What comes out, with places as they read afterwards."""
-    if not redacted:
+def lines_of_removed(removed: Removed, context: Context | None) -> Iterator[str]:
+    """What comes out, with places as they read afterwards; without a context nothing does."""
+    if context is None:
         yield "Nothing is taken out: --no-redact."
         return
     yield f"Taken out: {removed.sentence()}."
     for kind, examples in removed.examples.items():
         for example in examples:
             yield f"  {kind:<8}  {line(example)}"
+    if context.passed_over:
+        known = counted(context.passed_over, "known value")
+        yield f"Not looked for: {known} that are short, plain words or numbers."
 
 
 def lines_of_troubles(built: Built) -> Iterator[str]:

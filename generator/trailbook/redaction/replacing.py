@@ -19,6 +19,7 @@ from trailbook.redaction.literals import WHOLE_WORD, Literals, literals_of, spel
 from trailbook.redaction.patterns import TOKEN
 from trailbook.redaction.removed import Removed, example_of
 from trailbook.redaction.scanning import Batch, merged
+from trailbook.redaction.values import looks_random
 from trailbook.redaction.view import decoded, encoded
 from trailbook.redaction.walking import fixed_texts, walk, walk_json
 
@@ -28,6 +29,8 @@ _MOST_ROUNDS = 12
 """How often what was replaced is searched again: a token may lay open what stood beside it."""
 
 _TOKEN_OR_HOME = re.compile(rf"{TOKEN.pattern.replace('(?:', '(', 1)}|~(?=[/\\\\\"\\s]|$)")
+
+_LONG = re.compile(r"[\w+/=~-]{16,}")
 
 _KEY = "\0"
 """Stands for the name of a text that is itself the key of an object."""
@@ -69,6 +72,13 @@ def redact_text(text: str, context: Context) -> str:
     """One text by itself, redacted."""
     new: str = redact_json(text, context)[0]
     return new
+
+
+def redact_glimpse(text: str, context: Context) -> str:
+    """A title or the like of a chat that was not read: what the chat would have taught is not known, so whatever looks
+    drawn by chance comes out too.
+    """
+    return _LONG.sub(lambda run: "[key]" if looks_random(run.group()) else run.group(), redact_text(text, context))
 
 
 class _Texts:
