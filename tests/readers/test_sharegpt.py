@@ -111,6 +111,18 @@ def test_what_hermes_itself_wrote_is_read() -> None:
     ]
 
 
+def test_what_a_batch_runner_says_of_a_conversation_stands_in_its_metadata(tmp_path: Path) -> None:
+    """Hermes's runs of many prompts; what is saved of a single one has the same beside the conversation."""
+    about = {"batch_num": 0, "timestamp": "2026-10-12T09:20:00.5", "model": "demo-large-2"}
+    turns = [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "<think>\n</think>\nHi"}]
+    record = {"prompt_index": 3, "conversations": turns, "metadata": about, "completed": False, "partial": True}
+    file = tmp_path / "batch_0.jsonl"
+    file.write_text(json.dumps(record) + "\n" + json.dumps(record) + "\n")
+    chat = read("sharegpt", file)
+    assert (chat.models, chat.started, chat.naive_times) == (["demo-large-2"], 1_791_796_800_500, True)
+    assert (chat.completed, [event.text for event in chat.events if isinstance(event, Said)]) == (False, ["Hi"])
+
+
 def test_a_cut_document_is_refused_with_the_byte_where_it_ends(tmp_path: Path) -> None:
     data = (FOLDER / "llamafactory.json").read_bytes()
     file = tmp_path / "cut.json"

@@ -44,10 +44,11 @@ def read(found: Found, zone: tzinfo) -> Chat:
     if not is_conversation(value):
         raise Unreadable(f"{found.path.name} holds no ShareGPT conversation at {piece.number}.")
     conversation = fields(value)
-    model = string(conversation.get("model"))
+    about = {**fields(conversation.get("metadata")), **conversation}  # Hermes's batch runner (harnesses.md A1)
+    model = string(about.get("model"))
     chat = Chat(id=found.id, source="sharegpt", agent=Agent(name="assistant", product="ShareGPT"))
     chat.models = [model] if model and model != "unknown" else []
-    chat.started, chat.naive_times = moment(conversation.get("timestamp"), zone)
+    chat.started, chat.naive_times = moment(about.get("timestamp"), zone)
     chat.completed = truth(conversation.get("completed"))
     chat.tools = _tools(conversation.get("tools"))
     chat.system_prompt = string(conversation.get("system"))
