@@ -366,6 +366,14 @@ def test_what_stands_beside_the_active_path_may_be_written_as_one_piece() -> Non
     assert differences(log, ledger(text("prompt", "Context.\n\nStop."), text("prompt", "On."))) == ["prompt"]
 
 
+def test_a_redacted_call_that_a_fork_replays_is_known() -> None:
+    log = ledger(text("prompt", "On."))
+    log.aside = [call({"cmd": "ls"}), call({"cmd": "ls /home/mira/a"}, known_as="c2")]
+    replayed = [call({"cmd": "ls"}), call({"cmd": "ls ~/a"}, known_as="c2")]
+    assert differences(log, ledger(*replayed, text("prompt", "On."))) == []
+    assert differences(log, ledger(*replayed, call({"cmd": "rm"}, known_as="c3"), text("prompt", "On."))) == ["call"]
+
+
 def test_no_text_makes_the_comparison_slow() -> None:
     # 200,000 characters of what a backtracking matcher would try in every split.
     raw, written = "ab" * 100_000, "~a" * 50_000 + "~c"

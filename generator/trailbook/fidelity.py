@@ -64,7 +64,9 @@ class _Comparer:
     aside: list[Entry] = field(default_factory=list)
     """What the log has outside its active path."""
     unknown: list[tuple[str, Piece]] = field(default_factory=list)
-    """Written words that no single piece of the log is; several of `aside` may stand together in one."""
+    """Written words and calls that nothing in the log is; `aside` may have them redacted, or in several pieces."""
+    written: set[bytes] = field(default_factory=set)
+    """The digests of what is written."""
     outside: set[int] = field(default_factory=set)
     """The identities of the log's entries that the format need not carry where they stand."""
     known_as: dict[str | None, str | None] = field(default_factory=dict)
@@ -72,6 +74,7 @@ class _Comparer:
 
     def chat(self, log: Ledger, written: Ledger) -> None:
         self.aside += log.aside
+        self.written.update(entry.digest for entry in written.entries)
         self.explained.update(entry.digest for entry in log.aside)
         self.explained.update(entry.digest for entry in log.of("system"))
         if "unanswered" in self.left_out:
@@ -109,9 +112,7 @@ class _Comparer:
             self.comparison.expected["result"] += bool(results)
             if results:
                 self._miss(results[0], "The result of a missing call is missing too.")
-        for call in added:
-            if call.digest not in self.explained:
-                self._lose("call", f"The file has a call of {call.name} ({call.id}) that the log has not.", call.place)
+        self.unknown += [("call", [call]) for call in added if call.digest not in self.explained]
         self._orphans(our_orphans, written)
 
     def _call(self, pair: Pair) -> None:
@@ -214,15 +215,16 @@ class _Comparer:
         """What is written and not known yet, against what the log has outside its active path."""
         found: list[Doubt] = []
         for kind in dict.fromkeys(kind for kind, _ in self.unknown):
-            aside = [[entry] for entry in self.aside if entry.kind == kind]
+            aside = [[entry] for entry in self.aside if entry.kind == kind and entry.digest not in self.written]
             found.append(Doubt(kind, aside, [piece for other, piece in self.unknown if other == kind]))
         return found
 
     def verdict_aside(self, verdict: Verdict) -> None:
         """What is not even there is no log's; nothing that stands aside need be written."""
         for piece in verdict.added:
-            article = _article(verdict.doubt.kind).lower()
-            self._lose(verdict.doubt.kind, f"The file has {article} that the log has not.", piece[0].place)
+            entry = piece[0]
+            what = f"a call of {entry.name} ({entry.id})" if entry.kind == "call" else _article(entry.kind).lower()
+            self._lose(verdict.doubt.kind, f"The file has {what} that the log has not.", entry.place)
 
     # --- images, tokens, subagents
 
