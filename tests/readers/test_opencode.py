@@ -307,6 +307,8 @@ def test_a_damaged_database_is_refused(tmp_path: Path) -> None:
     path = database(tmp_path / "opencode.db", session(user(text("Asked"))))
     path.write_bytes(path.read_bytes()[:5_000])
     assert str(find(path)).startswith(f"{path} could not be read as a database (")
+    # Whose a damaged database of another name is, nobody can say.
+    assert find(path.rename(tmp_path / "state.db")) is None
 
 
 # --- three stores of the same session

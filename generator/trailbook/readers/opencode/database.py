@@ -13,7 +13,7 @@ from typing import Any
 from trailbook import json_text
 from trailbook.chat import JSON, Place
 from trailbook.readers import Found, Passed, Unreadable
-from trailbook.readers.databases import MAGIC, State, columns_of, opened, state_of
+from trailbook.readers.databases import MAGIC, State, columns_of, is_database, opened, state_of
 from trailbook.readers.lines import Problems, parse_document
 from trailbook.readers.opencode.sessions import (
     LoggedMessage,
@@ -64,8 +64,9 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     """The sessions of a database that no other session started. Raises Unreadable, OSError."""
     if path.name.endswith(("-wal", "-shm")):
         base = path.with_name(path.name[:-4])
-        return Passed("a part of OpenCode's database, read with it", base) if _is_database(base) else None
-    if not head.startswith(MAGIC) or not _has_tables(path):
+        beside = base.is_file() and is_database(base) and _is_known(base)
+        return Passed("a part of OpenCode's database, read with it", base) if beside else None
+    if not head.startswith(MAGIC) or not _is_known(path):
         return None
     sessions = _sessions(path, state_of(path))
     found = []
@@ -133,18 +134,15 @@ def _object(name: Any, data: Any, place: Place, problems: Problems) -> Fields:
     return value | {"id": name} if isinstance(name, str) else value
 
 
-def _is_database(path: Path) -> bool:
+def _is_known(path: Path) -> bool:
+    """Whether a database has OpenCode's tables. Raises Unreadable for one that is damaged and has OpenCode's name."""
     try:
-        with path.open("rb") as stream:
-            start = stream.read(len(MAGIC))
-        return start == MAGIC and _has_tables(path)
-    except (OSError, Unreadable):
+        with opened(path) as connection:
+            return all(needed <= columns_of(connection, table) for table, needed in _NEEDED.items())
+    except Unreadable:
+        if path.name.startswith("opencode"):
+            raise
         return False
-
-
-def _has_tables(path: Path) -> bool:
-    with opened(path) as connection:
-        return all(needed <= columns_of(connection, table) for table, needed in _NEEDED.items())
 
 
 @lru_cache(maxsize=4)

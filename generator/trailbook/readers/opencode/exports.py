@@ -19,7 +19,7 @@ _OF_A_SESSION = (b'"directory"', b'"projectID"', b'"sessionID"')
 def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     """The session of a document. Raises Unreadable for one that is cut or damaged, OSError."""
     start = _START.match(head)
-    if not start and not (head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and b'"messages"' in head):
+    if not start and not (head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and b'"info"' in head):
         return None
     piece = _piece(path)
     try:

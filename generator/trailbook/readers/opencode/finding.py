@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trailbook.readers import Found, Passed
-from trailbook.readers.databases import MAGIC
+from trailbook.readers.databases import MAGIC, is_database
 from trailbook.readers.opencode import database, exports, storage
 from trailbook.readers.opencode.sessions import Session
 
@@ -22,8 +22,6 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
 
 def load(found: Found) -> Session:
     """The records of a session that was found. Raises Unreadable, OSError."""
-    with found.path.open("rb") as stream:
-        start = stream.read(len(MAGIC))
-    if start == MAGIC:
+    if is_database(found.path):
         return database.load(found)
     return storage.load(found) if storage.root_of(found.path) else exports.load(found)
