@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -121,6 +122,37 @@ def test_what_a_batch_runner_says_of_a_conversation_stands_in_its_metadata(tmp_p
     chat = read("sharegpt", file)
     assert (chat.models, chat.started, chat.naive_times) == (["demo-large-2"], 1_791_796_800_500, True)
     assert (chat.completed, [event.text for event in chat.events if isinstance(event, Said)]) == (False, ["Hi"])
+
+
+def test_conversations_that_gzip_packed_one_by_one_are_read(tmp_path: Path) -> None:
+    lines = (FOLDER / "plain.jsonl").read_bytes().splitlines(keepends=True) * 2
+    packed = b"".join(map(gzip.compress, lines))
+    file = tmp_path / "packed.jsonl.gz"
+    file.write_bytes(packed)
+    assert len(found("sharegpt", file)) == len(lines)
+    words = [event.text for event in read("sharegpt", file).events if isinstance(event, (Asked, Said))]
+    assert words == [
+        "Name a tree that keeps its needles.",
+        "The Scots pine.",
+        "And one that drops them?",
+        "The larch.",
+    ]
+    assert len(count("sharegpt", file).entries) == 4
+    file.write_bytes(packed[:-20])
+    assert len(found("sharegpt", file)) == len(lines)
+    file.write_bytes(packed[:12] + b"\xff" * 40)
+    with pytest.raises(Unreadable, match=r"^packed\.jsonl\.gz is damaged"):
+        found("sharegpt", file)
+    file.write_bytes(gzip.compress(b"a letter"))
+    assert found("sharegpt", file) == []
+
+
+def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trailbook.readers.pieces._LARGEST", 1_000_000)
+    file = tmp_path / "bomb.jsonl.gz"
+    file.write_bytes(gzip.compress((FOLDER / "hermes.jsonl").read_bytes() + b" " * 2_000_000))
+    with pytest.raises(Unreadable, match="is larger than 1,000,000 bytes when it is unpacked"):
+        found("sharegpt", file)
 
 
 def test_a_cut_document_is_refused_with_the_byte_where_it_ends(tmp_path: Path) -> None:

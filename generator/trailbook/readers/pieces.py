@@ -6,6 +6,7 @@ same chat, and a list of a file's chats needs no second parse to come back to on
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -19,6 +20,9 @@ from trailbook.readers.values import Fields, items
 
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_TOKEN = 6
+_GZIP = b"\x1f\x8b\x08"
+_LARGEST = 1 << 30
+"""Bytes that are unpacked of one file: a small one may hold any number of them."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -42,7 +46,7 @@ def pieces(path: Path, *, arrays: bool) -> list[Piece]:
 
     Raises Unreadable for a document that is cut or damaged, OSError.
     """
-    data = path.read_bytes().removeprefix(_BOM)
+    data = unzipped(path, path.read_bytes()).removeprefix(_BOM)
     if _is_lines(data):
         return [Piece(number, line, True) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     if arrays and data.lstrip()[:1] == b"[":
@@ -50,6 +54,30 @@ def pieces(path: Path, *, arrays: bool) -> list[Piece]:
         items = value if isinstance(value, list) else []
         return [Piece(number, json_text.dump(item), False) for number, item in enumerate(items, 1)]
     return [Piece(1, data, False)]
+
+
+def unzipped(path: Path, data: bytes, most: int | None = None) -> bytes:
+    """The bytes of a file, unpacked where gzip packed them (in several members, where lines were added one by one).
+
+    Of one that is cut, what there is. With `most`, so many bytes from the beginning. Raises Unreadable.
+    """
+    if not data.startswith(_GZIP):
+        return data
+    found: list[bytes] = []
+    left = _LARGEST if most is None else most
+    try:
+        while data.startswith(_GZIP) and left > 0:
+            member = zlib.decompressobj(wbits=31)
+            found.append(member.decompress(data, left))
+            left -= len(found[-1])
+            data = member.unused_data if member.eof else b""
+    except zlib.error:
+        raise Unreadable(f"{path.name} is damaged: what gzip packed in it cannot be unpacked.") from None
+    if left <= 0 and most is None:
+        raise Unreadable(
+            f"{path.name} is larger than {_LARGEST:,} bytes when it is unpacked: unpack it and take it apart."
+        )
+    return b"".join(found)
 
 
 def parse(path: Path, piece: Piece, problems: Problems) -> JSON:

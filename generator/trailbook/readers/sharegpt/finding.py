@@ -8,8 +8,8 @@ from datetime import UTC
 from pathlib import Path
 
 from trailbook.chat import JSON
-from trailbook.readers import Found, Passed
-from trailbook.readers.pieces import listed
+from trailbook.readers import HEAD_BYTES, Found, Passed
+from trailbook.readers.pieces import listed, unzipped
 from trailbook.readers.values import Fields, fields, items, moment, string
 
 _START = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"conversations"\s*:\s*\[\s*\{\s*"(?:from|value)"')
@@ -17,6 +17,7 @@ _START = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"conversations"\s*:\s*
 
 def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     """The conversations of a file, or None when it holds none. Raises Unreadable for a cut document, OSError."""
+    head = unzipped(path, head, HEAD_BYTES)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"[") or b'"conversations"' not in head:
         return None
     return listed(path, "sharegpt", arrays=True, certain=_START.match(head) is not None, describe=_describe)
