@@ -21,6 +21,8 @@ _POINTER = ".trajectory-path.json"
 _SCHEMA, _POINTER_SCHEMA = b'"openclaw-trajectory"', b'"openclaw-trajectory-pointer"'
 _SCHEMA_BYTES = 4096
 _FIRST_ROWS = 24
+_BLOCK = 4 * HEAD_BYTES
+"""Compressed bytes that surely hold a whole block (of up to 128 kB); less may give nothing at all."""
 
 
 def find_session(agent: str, path: Path, head: bytes) -> list[Found] | Passed | None:
@@ -34,11 +36,12 @@ def find_session(agent: str, path: Path, head: bytes) -> list[Found] | Passed | 
     if head.startswith(compressed.MAGIC):
         if path.suffix != ".zst" or ".jsonl" not in path.name:
             return None
-        head = compressed.decompress(head, path, HEAD_BYTES)[0][:HEAD_BYTES]
+        with path.open("rb") as stream:
+            head = compressed.decompress(stream.read(_BLOCK), path, HEAD_BYTES)[0][:HEAD_BYTES]
     log = heads(head)
     if not _is_session(log) or agent_of(path, log) != agent:
         return None
-    return _in_lines(agent, path, log)
+    return _in_lines(agent, path, log, whole=len(head) < HEAD_BYTES)
 
 
 def _is_session(log: Log) -> bool:
@@ -71,11 +74,11 @@ def _aside(path: Path, head: bytes) -> Passed | None:
 # --- chats
 
 
-def _in_lines(agent: str, path: Path, log: Log) -> list[Found] | Passed:
+def _in_lines(agent: str, path: Path, log: Log, *, whole: bool) -> list[Found] | Passed:
     archive = _ARCHIVE.fullmatch(path.name)
     identity = id_of(path, string(log.header.get("id")))
     if archive is not None:
-        if not log.entries:
+        if whole and not log.entries:
             return Passed(f"an archive of a session ({archive['why']}), with nothing in it")
         if archive["why"] != "bak" and path.with_name(f"{archive['stem']}.jsonl").is_file():
             # The session went on under the same id: this is what was before.

@@ -303,17 +303,19 @@ class Transcript:
     def _model_change(self, value: Fields) -> None:
         model = string(value.get("modelId")) or string(value.get("model")) or "unknown"
         provider = string(value.get("provider"))
-        self._note("model", f"{provider}/{model}" if provider else model)
+        self._note("model", f"Model: {provider}/{model}" if provider else f"Model: {model}")
 
     def _thinking_level(self, value: Fields) -> None:
-        self._note("thinking level", string(value.get("thinkingLevel")) or "off")
+        self._note("thinking level", f"Thinking: {string(value.get('thinkingLevel')) or 'off'}")
 
     def _label(self, value: Fields) -> None:
-        self._note("label", string(value.get("label")) or "Label taken off")
+        label = string(value.get("label"))
+        self._note("label", f"Label: {label}" if label else "Label taken off")
 
     def _mode(self, value: Fields) -> None:
         rest = {key: each for key, each in value.items() if key not in _FRAME}
-        self._note(str(value.get("type")).removesuffix("_change").replace("_", " "), json_words(rest))
+        topic = str(value.get("type")).removesuffix("_change").replace("_", " ")
+        self._note(topic, f"{topic.capitalize()}: {string(value.get('mode')) or json_words(rest)}")
 
     def _init(self, value: Fields) -> None:
         self.chat.system_prompt = string(value.get("systemPrompt")) or self.chat.system_prompt
