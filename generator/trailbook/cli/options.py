@@ -70,7 +70,7 @@ theme_option = click.option("--theme", type=_PATH, help="A folder with a theme o
 full_option = click.option("--full", is_flag=True, help="Long texts whole, not shortened to head and tail.")
 images_option = click.option("--images", is_flag=True, help="Keep images; what they show cannot be taken out.")
 estimate_option = click.option(
-    "--estimate-cost", is_flag=True, help="Estimate costs by list prices where the log has tokens and states none."
+    "--estimate-cost", is_flag=True, help="List-price estimates where the log states no cost."
 )
 trajectory_options = _together(
     click.option(
