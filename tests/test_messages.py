@@ -65,7 +65,13 @@ def _as_conch(message: AnyMessage) -> list[dict[str, Any]]:
     if message.model:
         reply["model"] = message.model
     results = [
-        {"role": "tool", "at": call.result.at, "callId": call.id, "name": call.name, "text": text_of(call.result.parts)}
+        {
+            "role": "tool",
+            "at": call.result.at or message.at,
+            "callId": call.id,
+            "name": call.name,
+            "text": text_of(call.result.parts),
+        }
         for call in message.calls
     ]
     return [reply, *results]

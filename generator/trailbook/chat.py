@@ -113,6 +113,10 @@ class Message:
     stop_reason: Fixed | None = None
     extra: dict[str, JSON] = field(default_factory=dict)
     """What else the log says of it, in the log's own words."""
+    named: bool = True
+    """False where the log has no id of it, and its key in `Chat.messages` only says where it stands."""
+    alone: bool = True
+    """False where `usage` and `cost` may be of several messages (of a turn's, say)."""
 
 
 # --- events

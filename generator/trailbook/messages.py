@@ -10,7 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from trailbook.accounting import Account, account, add_cost, add_usage
+from trailbook.accounting import Account, account, add_cost, add_usage, paid
 from trailbook.chat import (
     JSON,
     Answered,
@@ -82,6 +82,8 @@ class AssistantMessage:
 
     key: str | None = None
     """Its key in `Chat.messages`; None where the log does not name the API's messages."""
+    id: str | None = None
+    """The log's own id of it; None where it has none."""
     at: int | None = None
     thinking: str = ""
     text: str = ""
@@ -135,6 +137,8 @@ class Conversation:
     where the log counts the whole chat only."""
     usd: float | None = None
     """What was paid; None where the log states no cost."""
+    unplaced_usd: float | None = None
+    """The part of `usd` that is on no message."""
     estimated_from: str | None = None
     """The price table, where `usd` is an estimate or has one in it."""
     branches: int = 0
@@ -168,6 +172,7 @@ def make_messages(chat: Chat, *, branch: str | None = None) -> Conversation:
         usage=accounted.usage,
         unplaced=builder.unplaced(),
         usd=accounted.usd,
+        unplaced_usd=builder.unplaced_usd(),
         estimated_from=accounted.estimated_from,
         branches=len(chat.branches) - (branch in chat.branches),
         script_calls=sum(isinstance(event, Called) and event.within is not None for event in chat.events),
@@ -353,6 +358,7 @@ class _Builder:
 
     def _describe(self, message: AssistantMessage, turn: int) -> None:
         logged = self._logged.get(message.key, Message()) if message.key is not None else Message()
+        message.id = message.key if logged.named else None
         message.model, message.stop_reason = logged.model, logged.stop_reason
         if message.copied:
             return
@@ -360,7 +366,7 @@ class _Builder:
             self._counted.add(message.key)
             message.usage = self._account.usage_of_message.get(message.key)
             message.cost = self._account.cost_of_message.get(message.key)
-            message.alone = message.usage is not None
+            message.alone = message.usage is not None and logged.alone
         self._last_of_turn[turn] = message
         for answer in self._waiting_answers.pop(turn, []):
             self._settle_turn(message, answer)
@@ -396,6 +402,12 @@ class _Builder:
                 placed = add_usage(placed, message.usage)
         return total if total is None or placed is None else _less(total, placed)
 
+    def unplaced_usd(self) -> float | None:
+        """The chat's money that no message carries."""
+        placed = [paid(message.cost) for message in self.messages if isinstance(message, AssistantMessage)]
+        rest = round((self._account.usd or 0.0) - sum(usd for usd in placed if usd is not None), 10)
+        return rest if rest > 0 else None
+
     # --- the end
 
     def settle(self, settled: set[int]) -> None:
@@ -410,7 +422,7 @@ class _Builder:
         reason = self._decisions.get(opened.event.id) or ("unanswered" if over else "cut")
         if opened.event.ran:
             reason = "unrecorded"
-        return Result(parts=[Text(say_no_result(reason, ""))], at=opened.event.at, reason=reason)
+        return Result(parts=[Text(say_no_result(reason, ""))], reason=reason)
 
 
 def _result(returned: list[Returned]) -> Result:

@@ -6,8 +6,9 @@ Writers put them in, and whoever counts a written file again knows them by this 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from trailbook.chat import JSON, File, Image
+from trailbook.chat import JSON, File, Image, Part, Text
 
 STAND_INS = {
     "declined": "Not run: the person said no.",
@@ -19,6 +20,9 @@ STAND_INS = {
     "unrecorded": "It ran; the log has no result of it.",
 }
 """What answers a call that has no result of its own, by the reason: the words of `Returned.not_run`, and three more."""
+
+NO_RESULT = ("unanswered", "cut", "unrecorded")
+"""The three more: the log has no result at all."""
 
 JOINED = "\n\n"
 """What stands between words that become one text."""
@@ -45,10 +49,21 @@ def is_stand_in(text: str) -> bool:
 
 def without_stand_in(text: str) -> str:
     """A result without the sentence that `say_no_result` put in front of the log's words."""
-    for sentence in STAND_INS.values():
-        if text.startswith(sentence + JOINED):
-            return text[len(sentence + JOINED) :]
-    return text
+    return take_stand_in(text)[1] or text
+
+
+def take_stand_in(text: str) -> tuple[str | None, str]:
+    """Why a call has no result, by a text that `say_no_result` made, and the log's words in it; None for any other."""
+    for reason, sentence in STAND_INS.items():
+        if text == sentence or text.startswith(sentence + JOINED):
+            return reason, text[len(sentence + JOINED) :]
+    return None, text
+
+
+def is_no_result(text: str) -> bool:
+    """Whether a result only says that there is none, and not even that the call did not run."""
+    reason, words = take_stand_in(text)
+    return reason in NO_RESULT and not words
 
 
 def mark_of(part: Image | File) -> str:
@@ -71,18 +86,52 @@ def take_marks(text: str) -> tuple[str, int]:
     """A text without the marks in it and the files that follow them, and how many marks stand for pictures."""
     if "[image" not in text and "[file" not in text:
         return text, 0
-    kept: list[str] = []
-    pictures = passed = 0
+    lines = list(_lines(text))
+    return "\n".join(line for line, kind in lines if kind is None), sum(kind == "image" for _, kind in lines)
+
+
+def parts_of(text: str) -> list[Part]:
+    """A text as parts: what each mark stands for, as far as the mark says, and the words between."""
+    parts: list[Part] = []
+    words: list[str] = []
+    for line, kind in _lines(text):
+        if kind in ("image", "file"):
+            parts += [Text("\n".join(words))] if words else []
+            parts.append(_part_of(line))
+            words = []
+        elif kind == "inside":
+            file = parts[-1]
+            if isinstance(file, File):
+                file.text = line if file.text is None else f"{file.text}\n{line}"
+        else:
+            words.append(line)
+    return [*parts, Text("\n".join(words))] if words else parts
+
+
+def _part_of(mark: str) -> Image | File:
+    bare = re.sub(r"; the next \d+ lines?$", "", mark[1:-1])
+    kind, _, told = bare.partition(": ")
+    words = told.split(", ") if told else []
+    counted = re.fullmatch(r"(\d+) bytes", words[-1]) if words else None
+    size = int(counted.group(1)) if counted else None
+    words = words[:-1] if counted else words
+    media_type = words.pop() if words and re.fullmatch(r"[\w.+-]+/[\w.+-]+", words[-1]) else None
+    if kind == "image":
+        return Image(media_type=media_type, size=size)
+    return File(name=", ".join(words) or None, media_type=media_type, size=size)
+
+
+def _lines(text: str) -> Iterator[tuple[str, str | None]]:
+    """Each line with what it is: a mark of an `image` or a `file`, `inside` such a file, None for the words."""
+    passed = 0
     for line in text.split("\n"):
         mark = None if passed else _MARK.fullmatch(line)
         if mark is not None:
-            pictures += mark.group(1) == "image"
             passed = int(mark.group(2) or 0)
-        elif passed:
-            passed -= 1
+            yield line, mark.group(1)
         else:
-            kept.append(line)
-    return "\n".join(kept), pictures
+            yield line, "inside" if passed else None
+            passed = max(passed - 1, 0)
 
 
 def add_prompt(result: str, prompt: str, *, person: bool) -> str:

@@ -152,9 +152,11 @@ def _definition(name: str, description: str | None, parameters: JSON) -> Fields:
 
 def _about(chat: Chat, conversation: Conversation) -> Fields:
     """What the document says of the chat, and of what it left out."""
+    # `notes` may be anything in other documents; what is called a title is one.
     origin = _known(kind=chat.origin.kind, id=chat.origin.id, name=chat.origin.name)
     left_out = _known(branches=conversation.branches or None, script_calls=conversation.script_calls or None)
     return _known(
+        title=chat.title or None,
         origin=origin if chat.origin.kind != "chat" else None,
         completed=chat.completed,
         parent=chat.parent,
@@ -222,7 +224,7 @@ def _agent_step(message: AssistantMessage, sheet: _Sheet, links: _Links) -> Fiel
     if message.alone:
         step["llm_call_count"] = 1
     told = _known(
-        message_id=message.key,
+        message_id=message.id,
         stop_reason=message.stop_reason,
         outcome=message.outcome,
         problem=message.problem,
@@ -381,9 +383,10 @@ def _totals(conversation: Conversation, children: list[Fields], steps: int) -> F
         total_steps=steps,
     )
     extra = _more(usage)
-    if conversation.unplaced is not None:
-        # Tokens of abandoned branches, of turns without an answer, or of a log that counts the whole chat only.
-        extra["in_no_step"] = _metrics(conversation.unplaced, None)
+    # Of abandoned branches, of turns without an answer, or of a log that counts the whole chat only.
+    rest = _metrics(conversation.unplaced, None if conversation.estimated else Cost(conversation.unplaced_usd))
+    if rest:
+        extra["in_no_step"] = rest
     if own is None and conversation.usd is not None:
         extra["estimated_cost_usd"] = round(conversation.usd, 6)
         extra["cost_source"] = conversation.estimated_from

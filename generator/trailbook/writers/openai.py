@@ -90,7 +90,7 @@ def _between(before: AssistantMessage | None, exchange: Exchange, images: bool, 
         return
     yield from _results(calls, [], images, written)
     if pictured:
-        yield {"role": "user", "content": [part for prompt in plain for part in _content(prompt)]}
+        yield {"role": "user", "content": _content(plain)}
     elif plain:
         yield {"role": "user", "content": JOINED.join(words_of(prompt.text, prompt.parts) for prompt in plain)}
     for prompt in plain:
@@ -133,10 +133,19 @@ def _call(call: Call) -> Fields:
     }
 
 
-def _content(prompt: Prompt) -> list[JSON]:
-    text = words_of(prompt.text, [part for part in prompt.parts if not is_portable(part)])
-    content: list[JSON] = [{"type": "text", "text": text}] if text else []
-    return content + [_image(part) for part in prompt.parts if is_portable(part)]
+def _content(prompts: list[Prompt]) -> list[JSON]:
+    """Prompts as parts: their words joined as far as no picture stands between."""
+    content: list[JSON] = []
+    words: list[str] = []
+    for prompt in prompts:
+        text = words_of(prompt.text, [part for part in prompt.parts if not is_portable(part)])
+        words += [text] if text else []
+        pictures = [_image(part) for part in prompt.parts if is_portable(part)]
+        if pictures and words:
+            content.append({"type": "text", "text": JOINED.join(words)})
+            words = []
+        content += pictures
+    return content + ([{"type": "text", "text": JOINED.join(words)}] if words else [])
 
 
 def _image(part: Part) -> Fields:

@@ -146,18 +146,25 @@ class _Records:
 
     def _list(self, image: Image) -> None:
         digest = image.sha256 or (sha256(image.data).hexdigest() if image.data else None)
-        told = _known(name=image.name, media_type=image.media_type, size=image.size, sha256=digest)
+        told = _known(
+            name=image.name,
+            media_type=image.media_type,
+            size=image.size,
+            sha256=digest,
+            reference=image.reference,
+            problem=image.problem,
+        )
         self.pictures.append({"record": len(self.all) + 1, **told})
 
     def _describe(self, message: AssistantMessage, first: int) -> None:
-        if message.copied or not (message.key or message.model or message.usage or message.cost):
-            return
         cost = message.cost
+        if message.copied or not (message.id or message.model or message.usage or cost or message.outcome):
+            return
         self.messages.append(
             _known(
                 first_record=first,
                 records=len(self.all) + 1 - first,
-                id=message.key,
+                id=message.id,
                 model=message.model,
                 stop_reason=message.stop_reason,
                 usage=_usage(message.usage),
@@ -165,6 +172,8 @@ class _Records:
                 billing=cost.billing if cost else None,
                 estimated_cost_usd=cost.usd if cost and cost.estimated_from else None,
                 cost_source=cost.estimated_from if cost else None,
+                outcome=message.outcome,
+                problem=message.problem,
             )
         )
 
@@ -191,6 +200,7 @@ def _about(chat: Chat, conversation: Conversation, records: _Records) -> Fields:
         usage=_usage(conversation.usage),
         usage_in_no_message=_usage(conversation.unplaced),
         cost_usd=None if conversation.estimated else conversation.usd,
+        cost_usd_in_no_message=None if conversation.estimated else conversation.unplaced_usd,
         estimated_cost_usd=conversation.usd if conversation.estimated else None,
         cost_source=conversation.estimated_from,
         messages=records.messages or None,

@@ -20,6 +20,7 @@ from trailbook.ledger import (
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
+from trailbook.stand_ins import is_no_result
 
 _MAX_IMAGE = 64 * 1024 * 1024
 
@@ -80,6 +81,8 @@ class _Counter:
             self._result(result)
 
     def _result(self, result: dict[str, JSON]) -> None:
+        if is_no_result(_words(result.get("content"))):
+            return
         call, extra = _text(result.get("source_call_id")), result.get("extra")
         entry = self._say("result", result.get("content"), always=True, call=call)
         for key in ("is_error", "tool_result_is_error"):

@@ -21,7 +21,7 @@ from trailbook.ledger import (
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
-from trailbook.stand_ins import take_prompts
+from trailbook.stand_ins import is_no_result, take_prompts
 
 _CHANGED = re.compile(r"_x([0-9A-F]{1,5}|10[0-9A-F]{4})_")
 _CUT_NAME = re.compile(r"_x_[0-9a-f]{12}$")
@@ -97,7 +97,7 @@ class _Counter:
     def _result(self, content: JSON, place: Place, call: str | None) -> Iterator[Entry]:
         text, prompts = take_prompts(_text(content))
         pictures = _pictures(content)
-        for entry in self._words("result", text, place, images=len(pictures), always=True):
+        for entry in self._words("result", text, place, images=len(pictures), always=not is_no_result(text)):
             entry.id = call
             yield entry
         for picture in pictures:
@@ -106,7 +106,7 @@ class _Counter:
             yield from self._words("prompt" if person else "system", prompt, place)
 
     def _words(self, kind: str, text: str, place: Place, *, images: int = 0, always: bool = False) -> Iterator[Entry]:
-        if text.strip() or always:
+        if always or (text.strip() and kind != "result"):
             entry, marks = entry_of_written(kind, place, text, self.keep)
             entry.images = images
             self.ledger.left_out("image", marks)

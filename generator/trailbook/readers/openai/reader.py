@@ -30,6 +30,7 @@ from trailbook.readers.openai.finding import is_chat, words_of
 from trailbook.readers.openai.tools import tool_of, true_name
 from trailbook.readers.pairing import Pairing
 from trailbook.readers.pieces import again, objects_of, parse, place_of
+from trailbook.readers.standing_in import add_returned
 from trailbook.readers.values import Fields, fields, items, string
 from trailbook.stand_ins import take_prompts
 
@@ -89,7 +90,7 @@ def _read_message(message: Fields, place: Place, reading: _Reading) -> None:
 def _read_reply(message: Fields, place: Place, reading: _Reading) -> None:
     key = f"message-{place.number}"
     events = reading.chat.events
-    reading.chat.messages[key] = Message()
+    reading.chat.messages[key] = Message(named=False)
     thought = string(message.get("reasoning_content")) or string(message.get("reasoning"))
     if thought:
         events.append(Thought(text=thought, place=place, message=key))
@@ -128,7 +129,7 @@ def _read_result(message: Fields, place: Place, reading: _Reading) -> None:
     if parts and isinstance(parts[-1], Text):
         words, prompts = take_prompts(parts[-1].text)
         parts[-1:] = [Text(words)] if words else []
-    reading.chat.events.append(Returned(call=call, parts=parts, linked=linked, place=place))
+    add_returned(Returned(call=call, parts=parts, linked=linked, place=place), reading.chat.events)
     for order, (prompt, person) in enumerate(prompts, 1):
         injected = None if person else "context"
         asked = Asked(id=f"message-{place.number}-{order}", text=prompt, injected=injected, place=place)

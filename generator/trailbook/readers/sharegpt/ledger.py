@@ -17,7 +17,7 @@ from trailbook.ledger import Entry, Keep, Ledger, arguments_of, digest_of_argume
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
-from trailbook.stand_ins import take_prompts
+from trailbook.stand_ins import is_no_result, take_prompts
 
 _PROMPT = ("human", "user")
 _REPLY = ("gpt", "assistant", "bing", "chatgpt", "bard", "model")
@@ -110,7 +110,8 @@ class _Counter:
             self.ledger.entries.append(Entry("result", place, digest, id=call, text=entry.text, size=entry.size))
             return
         result, prompts = take_prompts(text)
-        self._say("result", result, place).id = call
+        if not is_no_result(result):
+            self._say("result", result, place).id = call
         for prompt, person in prompts:
             self._say("prompt" if person else "system", prompt, place)
 

@@ -28,7 +28,9 @@ from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import again, parse, place_of
 from trailbook.readers.sharegpt import blocks
 from trailbook.readers.sharegpt.finding import is_conversation
+from trailbook.readers.standing_in import add_returned
 from trailbook.readers.values import Fields, fields, items, json_words, moment, string, truth
+from trailbook.stand_ins import take_prompts
 
 _PROMPT = ("human", "user")
 _REPLY = ("gpt", "assistant", "bing", "chatgpt", "bard", "model")
@@ -110,7 +112,7 @@ def _tools(value: JSON) -> list[Tool]:
 def _read_reply(text: str, called: bool, place: Place, reading: _Reading) -> None:
     key = f"turn-{place.number}"
     chat = reading.chat
-    chat.messages[key] = Message(model=next(iter(chat.models), None))
+    chat.messages[key] = Message(model=next(iter(chat.models), None), named=False)
     text, calls = blocks.take_calls(text) if called else (text, [])
     thought, words = blocks.take_thought(text)
     if not calls:
@@ -147,10 +149,15 @@ def _read_result(response: Fields, place: Place, reading: _Reading) -> None:
         asked.id = logged
         reading.ids.add(logged)
     content = response.get("content")
-    text = content if isinstance(content, str) else _words(content) or json_words(content)
+    text, prompts = take_prompts(content if isinstance(content, str) else _words(content) or json_words(content))
     parts: list[Part] = [Text(text)] if text else []
     call = asked.id if asked else None
-    reading.chat.events.append(Returned(call=call, parts=parts, linked="order" if asked else None, place=place))
+    returned = Returned(call=call, parts=parts, linked="order" if asked else None, place=place)
+    add_returned(returned, reading.chat.events)
+    for prompt, person in prompts:
+        injected = None if person else "context"
+        added = Asked(id=f"turn-{place.number}-{len(reading.chat.events)}", text=prompt, injected=injected, place=place)
+        reading.chat.events.append(added)
 
 
 def _words(content: JSON) -> str:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from trailbook.chat import JSON
 from trailbook.readers import Found, Passed
-from trailbook.readers.pieces import listed
+from trailbook.readers.pieces import listed, pieces
+from trailbook.readers.trajectory_v1.beside import ENDING, about_chat, path_beside
 from trailbook.readers.values import Fields, fields, items, moment, string
 
 _ROLES = frozenset({"meta", "system", "observation", "user", "reasoning", "assistant", "tool"})
@@ -21,9 +22,35 @@ _START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"role"\s*:\s*(?:\[\s*)?"met
 
 def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     """The trajectories of a file, or None when it holds none. Raises Unreadable for a cut one, OSError."""
+    if path.name.endswith(ENDING) and head.startswith(b'{"chat":'):
+        return _passed(path)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"[" or b'"role"' not in head:
         return None
-    return listed(path, "trajectory_v1", arrays=False, certain=_START.match(head) is not None, describe=_describe)
+    found = listed(path, "trajectory_v1", arrays=False, certain=_START.match(head) is not None, describe=_describe)
+    if found is None or not path_beside(path).is_file():
+        return found
+    lines = {piece.digest: piece.number for piece in pieces(path, arrays=False)}
+    return [_with_beside(chat, lines[chat.fingerprint]) for chat in found]
+
+
+def _with_beside(found: Found, line: int) -> Found:
+    """A chat with what the file beside says of it."""
+    beside = path_beside(found.path)
+    about, status = about_chat(found.path, line), beside.stat()
+    return replace(
+        found,
+        id=string(about.get("chat")) or found.id,
+        title=string(about.get("title")) or found.title,
+        inputs=(found.path, beside),
+        fingerprint=f"{found.fingerprint}:{status.st_size}-{status.st_mtime_ns}",
+    )
+
+
+def _passed(path: Path) -> Passed | None:
+    """A file that lies beside a trajectory is read with it."""
+    stem = path.name.removesuffix(ENDING)
+    owner = next((file for ending in ("jsonl", "json") if (file := path.with_name(f"{stem}.{ending}")).is_file()), None)
+    return Passed("what its trajectory-v1 file has no place for", owner) if owner else None
 
 
 def is_trajectory(value: JSON) -> bool:

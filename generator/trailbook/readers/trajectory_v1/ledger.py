@@ -20,6 +20,7 @@ from trailbook.ledger import (
 from trailbook.readers import Found
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import Piece, again, parse, place_of
+from trailbook.stand_ins import is_no_result
 
 _KINDS = {"system": "system", "observation": "system", "user": "prompt", "reasoning": "thought", "assistant": "answer"}
 
@@ -34,7 +35,10 @@ def count(found: Found, keep: Keep) -> Ledger:
             for entry, pictures in _entries(record, place_of(found.path, piece, number), keep):
                 ledger.entries.append(entry)
                 ledger.left_out("image", pictures)
-    _add_tokens(ledger, _beside(found, piece))
+    about = _beside(found, piece)
+    _add_tokens(ledger, about)
+    chat = about.get("chat") if about else None
+    ledger.chat = chat if isinstance(chat, str) else None
     return ledger
 
 
@@ -86,6 +90,8 @@ def _entries(record: dict[str, JSON], place: Place, keep: Keep) -> Iterator[tupl
 
 
 def _result(record: dict[str, JSON], text: str, place: Place, keep: Keep) -> Iterator[tuple[Entry, int]]:
+    if is_no_result(text):
+        return
     logged = _scalar(record.get("tool_call_id"))
     call = logged if isinstance(logged, str) else None
     lines = text.split("\n")
