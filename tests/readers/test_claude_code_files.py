@@ -47,6 +47,7 @@ from trailbook.chat import (
 )
 from trailbook.ledger import keep_nothing
 from trailbook.readers import Passed, Unreadable, claude_code
+from trailbook.stores import survey
 from trailbook.timeline import make_timeline
 
 # --- long outputs
@@ -514,3 +515,13 @@ def test_where_the_logs_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert claude_code.PLACES.names().names == ("Sam Pear", "sam@example.org")
     (tmp_path / ".claude.json").write_text('{"oauthAccount": 5')
     assert claude_code.PLACES.names().names == ()
+
+
+def test_files_that_a_person_named_alike_are_chats_of_their_own(tmp_path: Path) -> None:
+    for folder, words in (("one", "first"), ("two", "second"), ("copy of one", "first")):
+        write(tmp_path / folder / "input.jsonl", [user(words), model(text("Done"))])
+    found = survey([tmp_path])
+    assert len(found.chats) == 2
+    assert [(skipped.path.parent.name, skipped.verdict) for skipped in found.skipped] == [("one", "copy")]
+    named = write(tmp_path / f"{SESSION}.jsonl", [user("third"), model(text("Done"))])
+    assert found_in(named).id == SESSION

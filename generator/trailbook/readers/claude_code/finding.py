@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -24,6 +25,7 @@ _TITLE_MARKS = tuple(f'"{kind}"'.encode() for kind in _TITLES)
 _ELSE = frozenset({"system", "attachment", "progress", "file-history-snapshot", "queue-operation", "summary", *_TITLES})
 _MARKED = frozenset({"leafUuid", "sessionId", "messageId", "parentUuid"})
 _MARKS = tuple(f'"{key}"'.encode() for key in sorted(_MARKED))
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FAR = 64 * HEAD_BYTES
 """How far into a file its first message is looked for, where it does not stand in the head."""
 _LONGEST = 1024 * HEAD_BYTES
@@ -211,7 +213,7 @@ def _found(path: Path, records: list[Fields], origin: str, inputs: list[Path]) -
     names = [os.path.relpath(file, path.parent) for file in inputs]
     return Found(
         reader=_READER,
-        id=path.stem,
+        id=_id(path, records),
         path=path,
         inputs=tuple(inputs),
         fingerprint=_fingerprint(
@@ -224,6 +226,13 @@ def _found(path: Path, records: list[Fields], origin: str, inputs: list[Path]) -
         origin=origin,
         size=sum(fact.st_size for fact in facts),
     )
+
+
+def _id(path: Path, records: list[Fields]) -> str:
+    """The file's name: the session's id where the agent gave it. One that a person gave may stand in several places."""
+    if _UUID.fullmatch(path.stem) or _is_agent(path):
+        return path.stem
+    return f"{path.stem}-{blake2b(json_text.canonical(records[0]), digest_size=4).hexdigest()}"
 
 
 def _fingerprint(facts: list[tuple[str, int, int]]) -> str:
