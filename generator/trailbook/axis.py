@@ -69,9 +69,11 @@ def tallies(timeline: Timeline) -> list[str]:
         running.take(step)
         if index < last:
             lasted = None if totals.duration is None else running.duration
-            lines.append(_line("By here", lasted, index, last, running.usage, running.usd))
+            spent = money(running.usd, estimated=totals.estimated)
+            lines.append(_line("By here", lasted, index, last, running.usage, spent))
     if timeline.steps:
-        lines.append(_line("In all", totals.duration, last, last, totals.usage, totals.usd))
+        spent = money(totals.usd, estimated=totals.estimated)
+        lines.append(_line("In all", totals.duration, last, last, totals.usage, spent))
     return lines
 
 
@@ -132,12 +134,12 @@ def _end(step: Step) -> int:
     return (step.at or 0) + (step.duration or 0)
 
 
-def _line(head: str, lasted: int | None, index: int, last: int, usage: Usage | None, usd: float | None) -> str:
+def _line(head: str, lasted: int | None, index: int, last: int, usage: Usage | None, spent: str) -> str:
     number = (usage.prompt_tokens or 0) + (usage.output_tokens or 0) if usage else 0
     parts = [
         "" if lasted is None else duration(lasted),
         f"{index + 1:,} of {last + 1:,} steps" if last else "1 of 1 step",
         f"{tokens(number)} tokens" if number else "",
-        money(usd),
+        spent,
     ]
     return f"{head}: " + " · ".join(part for part in parts if part)
