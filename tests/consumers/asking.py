@@ -50,9 +50,9 @@ def written(format_name: str, folder: Path, **how: Any) -> dict[Path, Found]:
 
 
 def calls_of(chat: Chat) -> list[tuple[str, Any]]:
-    """The calls of a chat's own path with their arguments."""
+    """The calls of a chat's path, inherited ones too, with their arguments."""
     return [
         (event.name, event.arguments if event.raw is None else {"_raw": event.raw})
         for event in chat.events
-        if isinstance(event, Called) and not (event.inherited or event.branch or event.within)
+        if isinstance(event, Called) and not (event.branch or event.within)
     ]

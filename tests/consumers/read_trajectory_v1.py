@@ -31,22 +31,24 @@ def validated(chats):
 
 
 def converted(texts):
-    """Each ATIF document as it makes records of it, nothing shortened, system text kept."""
+    """Each ATIF document as it makes records of it, nothing shortened, system text kept; None where it refuses one."""
+    return [records(text) for text in texts]
+
+
+def records(text):
     bounds = {"toolArguments": {"maxCharacters": None}, "toolResults": {"maxCharacters": None}}
-    requests = [
-        {
-            "source": "atif",
-            "transcript": text,
-            "bounds": bounds,
-            "filters": {"systemMessages": "include"},
-            "source_context": {"partial": True},
-        }
-        for text in texts
-    ]
-    return [
-        {"records": result["records"], "diagnostics": result["diagnostics"]}
-        for result in trajectory.normalize_many(requests)
-    ]
+    try:
+        found = trajectory.normalize_transcript(
+            source="atif",
+            transcript=text,
+            bounds=bounds,
+            filters={"systemMessages": "include"},
+            source_context={"partial": True},
+        )
+    except trajectory.NormalizationError as error:
+        print(error, file=sys.stderr)
+        return None
+    return found["records"]
 
 
 request = json.load(sys.stdin)
