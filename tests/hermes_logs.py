@@ -33,7 +33,8 @@ _SESSION_COLUMNS = """
     ended_at REAL, end_reason TEXT, message_count INTEGER DEFAULT 0, input_tokens INTEGER DEFAULT 0,
     output_tokens INTEGER DEFAULT 0, cache_read_tokens INTEGER DEFAULT 0, cache_write_tokens INTEGER DEFAULT 0,
     reasoning_tokens INTEGER DEFAULT 0, cwd TEXT, git_branch TEXT, billing_provider TEXT, estimated_cost_usd REAL,
-    actual_cost_usd REAL, cost_status TEXT, cost_source TEXT, title TEXT
+    actual_cost_usd REAL, cost_status TEXT, cost_source TEXT, title TEXT,
+    archived INTEGER NOT NULL DEFAULT 0
 """
 _MESSAGE_COLUMNS = """
     id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, role TEXT NOT NULL, content TEXT, tool_call_id TEXT,

@@ -540,6 +540,24 @@ def test_a_chat_that_was_compressed_in_place_again_and_again(tmp_path: Path) -> 
     assert [event.summary for event in of(chat, Compacted)] == [summary("A"), summary("B")]
 
 
+def test_what_a_person_says_twice_is_no_copy(tmp_path: Path) -> None:
+    old, at = {"active": 0, "compacted": 1}, START + 100
+    rows = [
+        *(
+            {**message, **old}
+            for message in (user("hi", timestamp=START), model("1"), user("hi", timestamp=START + 50))
+        ),
+        user(summary("A"), timestamp=at, **old),
+        *({**message, **old} for message in (model("2"), user("go"), model("3"))),
+        user(summary("B"), timestamp=at + 900),
+        model("3", timestamp=at + 900),
+        user("go"),
+    ]
+    chat = read(tmp_path, session("s", *rows))
+    assert [event.text for event in of(chat, Asked)] == ["hi", "hi", "go", "go"]
+    assert [event.text for event in of(chat, Said)] == ["1", "2", "3"]
+
+
 def test_a_compression_without_a_summary_is_still_a_compression(tmp_path: Path) -> None:
     chat = read(
         tmp_path,

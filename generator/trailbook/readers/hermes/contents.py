@@ -12,6 +12,7 @@ from trailbook.readers.values import Fields, blocks, fields, items, json_words, 
 _AS_JSON = "\0json:"
 """How the database marks content that is a list of parts."""
 _IMAGES = ("image_url", "input_image", "image")
+_FILES = ("input_audio", "audio", "file", "input_file")
 _THOUGHT = re.compile(r"\s*<(think|REASONING_SCRATCHPAD)>(.*?)</\1>", re.DOTALL)
 _SUMMARY = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
 _PRIOR = "[PRIOR CONTEXT — for reference only; not a new message]"
@@ -40,30 +41,41 @@ def parsed(value: JSON, otherwise: JSON = None) -> JSON:
 
 def words_of(value: JSON) -> str:
     """The words of a message's content, joined by line breaks."""
-    return "\n".join(part.text for part in parts_of(value) if isinstance(part, Text))
+    return "\n".join(text for block in _blocks(value) if (text := _words(block)) is not None)
 
 
 def parts_of(value: JSON) -> list[Part]:
     """The parts of a message's content, in order."""
+    return [_part(block) for block in _blocks(value)]
+
+
+def _blocks(value: JSON) -> list[JSON]:
     content = content_of(value)
     if isinstance(content, dict) and "content" in content:
         content = content["content"]
     if content is not None and not isinstance(content, str | list | dict):
-        return [Text(json_words(content))]
-    return [_part(block) for block in blocks(content)]
+        return [json_words(content)]
+    return blocks(content)
+
+
+def _words(block: JSON) -> str | None:
+    """The words of a block, which of one of unknown kind are its JSON; None for a picture and for a file."""
+    values = fields(block)
+    text = block if isinstance(block, str) else values.get("text")
+    if isinstance(text, str):
+        return text
+    return None if values.get("type") in (*_IMAGES, *_FILES) else json_words(block)
 
 
 def _part(block: JSON) -> Part:
-    values = fields(block)
-    kind, text = values.get("type"), block if isinstance(block, str) else values.get("text")
-    if isinstance(text, str):
-        return Text(text)
+    words, values = _words(block), fields(block)
+    if words is not None:
+        return Text(words)
+    kind = str(values.get("type"))
     if kind in _IMAGES:
         return _image(values)
-    if kind in ("input_audio", "audio", "file", "input_file"):
-        named = fields(values.get(str(kind).removeprefix("input_")))
-        return File(name=string(named.get("filename")) or string(named.get("format")) or str(kind))
-    return Text(json_words(block))
+    named = fields(values.get(kind.removeprefix("input_")))
+    return File(name=string(named.get("filename")) or string(named.get("format")) or kind)
 
 
 def _image(block: Fields) -> Image:

@@ -62,9 +62,9 @@ def facts_in(path: Path) -> dict[str, Facts]:
         words = _first_words(connection)
     found: dict[str, Facts] = {}
     for session, about in sessions_in(path).items():
-        last, size, *_ = counted.get(session, (None, 0.0))
+        last, size, messages, *_ = counted.get(session, (None, 0.0, 0))
         mark = f"{counted.get(session)} {json_text.canonical(about).decode()}"
-        found[session] = Facts(mark, int(size), moment_of_seconds(_value(last)), words.get(session))
+        found[session] = Facts(mark, messages, int(size), moment_of_seconds(_value(last)), words.get(session))
     return found
 
 

@@ -41,8 +41,6 @@ class _Spot:
     """Which of the sessions in the piece it is, from 0."""
     about: Fields
     facts: Facts
-    length: int
-    """How many messages it has."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -111,10 +109,10 @@ def _note(index: _Index, piece: Piece, order: int, session: _Session) -> None:
     known = index.spots.get(name)
     if known is not None:
         index.repeated[name] = index.repeated.get(name, 0) + 1
-        if known.length > len(session.messages):
+        if known.facts.messages > len(session.messages):
             return
     about = {key: value for key, value in session.about.items() if key not in ("system_prompt", "tools")}
-    index.spots[name] = _Spot(piece, order, about, _facts(piece, session), len(session.messages))
+    index.spots[name] = _Spot(piece, order, about, _facts(piece, session))
 
 
 def _facts(piece: Piece, session: _Session) -> Facts:
@@ -122,7 +120,7 @@ def _facts(piece: Piece, session: _Session) -> Facts:
     times = [time for row in rows if (time := moment_of_seconds(row.get("timestamp"))) is not None]
     asked = (words_of(row.get("content")) for row in rows if row.get("role") == "user")
     words = next((text for text in asked if text.strip() and not is_summary(text)), None)
-    return Facts(piece.digest, len(piece.data), max(times, default=None), first_line(words))
+    return Facts(piece.digest, len(rows), len(piece.data), max(times, default=None), first_line(words))
 
 
 def _in_order(rows: list[Fields]) -> list[Fields]:

@@ -13,6 +13,7 @@ class Facts:
 
     mark: str
     """Changes whenever the session or one of its messages changes."""
+    messages: int
     size: int
     """Bytes of its messages."""
     last: int | None

@@ -102,11 +102,19 @@ def _in_database(path: Path, store: Store) -> Passed | None:
     return Passed("a snapshot of a session that is in the database", main) if known else None
 
 
-def _chats(path: Path) -> list[Found]:
+def _chats(path: Path) -> list[Found] | Passed:
+    """The chats of a store: a session that was opened and closed again is none."""
     store = opened(path)
     facts = store.facts()
-    found = [_found(path, store, family, facts) for family in store.families.values()]
-    return found if store.is_database else found + [_damaged(path, piece) for piece in exports.damaged_in(path)]
+    begun = {session for session, fact in facts.items() if fact.messages}
+    found = [
+        _found(path, store, family, facts)
+        for family in store.families.values()
+        if not begun.isdisjoint(family.sessions())
+    ]
+    if not store.is_database:
+        found += [_damaged(path, piece) for piece in exports.damaged_in(path)]
+    return found or Passed("no session in it has a message")
 
 
 def _found(path: Path, store: Store, family: Family, facts: dict[str, Facts]) -> Found:
@@ -129,6 +137,7 @@ def _found(path: Path, store: Store, family: Family, facts: dict[str, Facts]) ->
         cwd=chat.cwd,
         origin=chat.origin.kind,
         size=sum(fact.size for fact in own),
+        remark="archived" if store.sessions[family.segments[-1]].get("archived") else None,
         preference=3 if store.is_database else 2 if "model_config" in store.sessions[family.id] else 1,
     )
 

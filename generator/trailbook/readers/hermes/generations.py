@@ -35,8 +35,49 @@ class Generations:
     """Where it goes on after a compression whose summary is not among the messages."""
 
 
+@dataclass(slots=True, frozen=True)
+class _Told:
+    """What of a message is compared."""
+
+    key: Key
+    summary: bool
+    """Whether it has the summary of a compression."""
+    merged: bool
+    """Whether that was put into a message that was kept."""
+    archived: bool
+    session: str
+    time: int | None
+
+
 def key_of(values: Fields) -> Key:
     """What a message is known again by: the ids of calls where it has any, else its words."""
+    return _tell(values, "").key
+
+
+def generations(rows: Sequence[Row]) -> Generations:
+    """Find the copies in the messages of a chat's sessions, those that were taken back left out."""
+    found = Generations()
+    told = [_tell(row.values, row.place.file) for row in rows]
+    keys = [message.key for message in told]
+    starts = _starts(told)
+    for before, start, end in zip(starts, starts[1:], [*starts[2:], len(told)], strict=False):
+        _compare(told, keys, before, start, end, found)
+    return found
+
+
+def is_taken_back(values: Fields) -> bool:
+    """Whether a message was taken back by the person, who went on from an earlier one."""
+    return values.get("active") in (0, False) and not _is_archived(values)
+
+
+def _tell(values: Fields, session: str) -> _Told:
+    prior, summary = take_summary(words_of(values.get("content")))
+    key = _key(values, prior or summary or "")
+    time = moment_of_seconds(values.get("timestamp"))
+    return _Told(key, summary is not None, bool(prior), _is_archived(values), session, time)
+
+
+def _key(values: Fields, words: str) -> Key:
     role = str(values.get("role"))
     answers = bare(values.get("tool_call_id"))
     if role == "tool" and answers:
@@ -44,99 +85,61 @@ def key_of(values: Fields) -> Key:
     calls = calls_in(values)
     if calls:
         return role, *(call.id or f"{call.name} {call.arguments}" for call in calls)
-    prior, summary = take_summary(words_of(values.get("content")))
-    words = prior or summary or ""
     return role, words.replace(_STRIPPED, "").strip()
 
 
-def generations(rows: Sequence[Row]) -> Generations:
-    """Find the copies in the messages of a chat's sessions, those that were taken back left out."""
-    found = Generations()
-    keys = [key_of(row.values) for row in rows]
-    starts = _starts(rows, keys)
-    for before, start, end in zip(starts, starts[1:], [*starts[2:], len(rows)], strict=False):
-        _compare(rows, keys, before, start, end, found)
-    return found
+def _is_archived(values: Fields) -> bool:
+    return values.get("compacted") in (1, True)
 
 
-def is_taken_back(values: Fields) -> bool:
-    """Whether a message was taken back by the person, who went on from an earlier one."""
-    return values.get("active") in (0, False) and values.get("compacted") not in (1, True)
-
-
-def _starts(rows: Sequence[Row], keys: Sequence[Key]) -> list[int]:
+def _starts(told: Sequence[_Told]) -> list[int]:
     """Where each generation starts, the first one as well."""
     starts = [0]
-    known: set[tuple[Key, int | None]] = set()
     summaries = 0
-    for index, row in enumerate(rows):
-        previous = rows[index - 1] if index else row
-        if previous.place.file != row.place.file or (_is_archived(previous) and not _is_archived(row)):
+    for index, message in enumerate(told):
+        previous = told[index - 1] if index else message
+        if previous.session != message.session or (previous.archived and not message.archived):
             starts.append(index)
             summaries = 0
-        if _summary(row) is not None:
+        if message.summary:
             summaries += 1
             # A compression that was itself compressed leaves no other mark than what was stored with its summary.
-            if _is_archived(row) and (summaries > 1 or (starts == [0] and index)):
-                start = _stored_with(rows, keys, index, starts[-1], known)
+            if message.archived and (summaries > 1 or (starts == [0] and index)):
+                start = _stored_with(told, index, starts[-1])
                 if start > starts[-1]:
                     starts.append(start)
-        known.add((keys[index], _time(row)))
     return starts
 
 
-def _stored_with(
-    rows: Sequence[Row], keys: Sequence[Key], summary: int, floor: int, known: set[tuple[Key, int | None]]
-) -> int:
+def _stored_with(told: Sequence[_Told], summary: int, floor: int) -> int:
+    """Where the messages start that were stored at once with a summary, or that stand before with the same time."""
     start = summary
-    moment = _time(rows[summary])
+    moment = told[summary].time
     while start - 1 > floor:
-        time = _time(rows[start - 1])
-        at_once = time is not None and moment is not None and abs(time - moment) < _TOGETHER
-        repeated = keys[start - 1] in keys[floor : start - 1] and (keys[start - 1], time) in known
-        if not (at_once or repeated):
+        one = told[start - 1]
+        at_once = one.time is not None and moment is not None and abs(one.time - moment) < _TOGETHER
+        if not (at_once or any(other.key == one.key and other.time == one.time for other in told[floor : start - 1])):
             break
         start -= 1
     return start
 
 
-def _compare(rows: Sequence[Row], keys: Sequence[Key], before: int, start: int, end: int, found: Generations) -> None:
+def _compare(told: Sequence[_Told], keys: Sequence[Key], before: int, start: int, end: int, found: Generations) -> None:
     """Mark what one generation has of the one before it."""
     known = set(keys[before:start])
     at = start
     while at < end and at - start < start - before and keys[at] == keys[before + at - start]:
         found.copies.add(at)
         at += 1
-    summary = next((i for i in range(at, end) if _summary(rows[i]) is not None and keys[i] not in known), None)
-    merged = next((i for i in range(at, end) if _summary(rows[i]) is not None and _is_merged(rows[i])), None)
-    if merged is not None and (summary is None or merged <= summary):
-        tail = merged
-    elif summary is not None:
-        tail = summary + 1
-    else:
+    summary = next((i for i in range(at, end) if told[i].summary and (told[i].merged or keys[i] not in known)), None)
+    if summary is None:
         found.unsaid.add(start)
         return
-    kept = _overlap(keys[before:start], keys[tail:end])
-    found.copies.update(range(tail, tail + kept))
+    tail = summary if told[summary].merged else summary + 1
+    found.copies.update(range(tail, tail + _overlap(keys[before:start], keys[tail:end])))
 
 
 def _overlap(before: Sequence[Key], after: Sequence[Key]) -> int:
     """How many of the last keys of one row are the first ones of the other."""
     longest = min(len(before), len(after), _MOST_KEPT)
     return next((size for size in range(longest, 0, -1) if before[-size:] == after[:size]), 0)
-
-
-def _summary(row: Row) -> str | None:
-    return take_summary(words_of(row.values.get("content")))[1]
-
-
-def _is_merged(row: Row) -> bool:
-    return bool(take_summary(words_of(row.values.get("content")))[0])
-
-
-def _is_archived(row: Row) -> bool:
-    return row.values.get("compacted") in (1, True)
-
-
-def _time(row: Row) -> int | None:
-    return moment_of_seconds(row.values.get("timestamp"))
