@@ -407,6 +407,12 @@ def test_times_that_are_none_are_left_out(tmp_path: Path) -> None:
     assert ([event.at for event in chat.events], chat.started, chat.ended) == ([None, None], None, None)
 
 
+@pytest.mark.parametrize("day", ["2026-10-08", "9999-12-31", "2026-13-45"])
+def test_days_that_are_far_off_or_none_raise_nothing(tmp_path: Path, day: str) -> None:
+    log = [{**line, "timestamp": "9999-12-31T23:59:59.999Z"} for line in (meta(), user("go"), answer("a"))]
+    assert prompts(read_file(write(path_of(tmp_path, THREAD, day), log))) == ["go"]
+
+
 def test_reading_leaves_a_store_as_it_was(tmp_path: Path) -> None:
     store = tmp_path / "store"
     shutil.copytree(SAMPLE, store)

@@ -6,9 +6,10 @@ of the day on which it began, those it spawned lie in that one or a later one.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,8 @@ _DAY = re.compile(r"rollout-(\d{4}-\d{2}-\d{2})T")
 _TIME = re.compile(rb'"timestamp": ?"([0-9T:.Z+-]{19,35})"')
 _TAIL = 65_536
 """How much of a file's end is looked at for the time of its last record."""
+_LONGEST = 1_000
+"""Days that a thread is taken to last at most, so that a time that is none costs little."""
 _FIRST_LINES = 16
 """A thread's own `session_meta` is its first line, if that is not damaged."""
 
@@ -109,31 +112,49 @@ def _children_of(path: Path, thread: str) -> dict[str, Path]:
     return found
 
 
-def _folders_after(path: Path) -> Iterator[Path]:
+def _folders_after(path: Path) -> Iterator[str]:
     """The folders in which what a thread spawned may lie: from the day it began to the day it was last at work."""
-    yield path.parent
+    yield str(path.parent)
     store, day = _store(path), _day(path)
     if store is None or day is None:
         return
-    last = datetime.fromtimestamp(last_moment(path) / 1000, UTC).date() + timedelta(days=1)
-    while day <= last:
-        yield store / "sessions" / f"{day:%Y}" / f"{day:%m}" / f"{day:%d}"
-        day += timedelta(days=1)
-    yield store / "archived_sessions"
+    for ordinal in range(day.toordinal(), _last_day(path, day) + 1):
+        day = date.fromordinal(ordinal)
+        yield f"{store}/sessions/{day.year:04}/{day.month:02}/{day.day:02}"
+    yield f"{store}/archived_sessions"
+
+
+def _last_day(path: Path, day: date) -> int:
+    """The number of the last day on which a thread may have spawned another; days are local, its times are not."""
+    try:
+        last = datetime.fromtimestamp(last_moment(path) / 1000, UTC).toordinal() + 1
+    except (ValueError, OverflowError):
+        last = day.toordinal()
+    return min(last, day.toordinal() + _LONGEST, date.max.toordinal())
 
 
 def _rollout_before(path: Path, thread: str) -> Path | None:
     """The rollout of a thread that was at work when this one began."""
-    store, day = _store(path), _day(path)
-    folders = [path.parent]
-    if store is not None and day is not None:
-        folders += [folder for folder in reversed(_days(store)) if _date_of(folder) <= day]
-        folders.append(store / "archived_sessions")
-    for folder in folders:
+    for folder in _folders_before(path):
         file = _rollouts_in(folder).get(thread)
         if file is not None and file != path:
             return file
     return None
+
+
+def _folders_before(path: Path) -> Iterator[Path]:
+    """The folders in which the thread that spawned this one may lie: from its day back."""
+    yield path.parent
+    store, day = _store(path), _day(path)
+    if store is None or day is None:
+        return
+    last = f"{day:%Y/%m/%d}"
+    for year in reversed(_below(store / "sessions")):
+        for month in reversed(_below(year)):
+            for folder in reversed(_below(month)):
+                if f"{year.name}/{month.name}/{folder.name}" <= last:
+                    yield folder
+    yield store / "archived_sessions"
 
 
 def _store(path: Path) -> Path | None:
@@ -148,18 +169,6 @@ def _day(path: Path) -> date | None:
         return None
 
 
-def _date_of(folder: Path) -> date:
-    return date(int(folder.parent.parent.name), int(folder.parent.name), int(folder.name))
-
-
-def _days(store: Path) -> list[Path]:
-    """The folders of days of a store, in order; looked up again when a day was added."""
-    sessions = store / "sessions"
-    years = _below(sessions)
-    months = [month for year in years for month in _below(year)]
-    return [day for month in months for day in _below(month) if _is_date(day)]
-
-
 def _below(folder: Path) -> tuple[Path, ...]:
     try:
         return _below_at(folder, folder.stat().st_mtime_ns)
@@ -170,13 +179,6 @@ def _below(folder: Path) -> tuple[Path, ...]:
 @lru_cache(maxsize=1_024)
 def _below_at(folder: Path, _changed: int) -> tuple[Path, ...]:
     return tuple(sorted(path for path in folder.iterdir() if path.name.isdigit()))
-
-
-def _is_date(folder: Path) -> bool:
-    try:
-        return bool(_date_of(folder))
-    except ValueError:
-        return False
 
 
 # --- files of a folder
@@ -200,18 +202,19 @@ def _rollouts_at(folder: Path, _changed: int) -> dict[str, Path]:
     return found
 
 
-def _spawned_in(folder: Path) -> dict[str, dict[str, Path]]:
+def _spawned_in(folder: str) -> dict[str, dict[str, Path]]:
+    # As text: a thread that was at work for a year has hundreds of folders behind it.
     try:
-        return _spawned_at(folder, folder.stat().st_mtime_ns)
+        return _spawned_at(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116
     except OSError:
         return {}
 
 
 @lru_cache(maxsize=1_024)
-def _spawned_at(folder: Path, _changed: int) -> dict[str, dict[str, Path]]:
+def _spawned_at(folder: str, _changed: int) -> dict[str, dict[str, Path]]:
     """Parent's id → the rollouts in this folder that it spawned, by their ids; looked up once for a folder as it is."""
     found: dict[str, dict[str, Path]] = {}
-    for thread, path in _rollouts_in(folder).items():
+    for thread, path in _rollouts_in(Path(folder)).items():
         meta = _meta_of(path)
         parent = spawned_by(meta) if meta else None
         if parent is not None:
