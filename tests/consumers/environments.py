@@ -1,4 +1,4 @@
-"""The published programs that read what is written here, each in an environment of its own.
+"""The published programs that read what is written here or write what is read, each in an environment of its own.
 
 `python3 environments.py` (Python ≥3.12) makes those that are missing, in the folder that TRAILBOOK_CONSUMERS names or
 `~/.cache/trailbook-consumers`; a second run finds them made. Packages are pinned, and installed without their
@@ -33,6 +33,7 @@ ENVIRONMENTS = {
         ["hermes-agent==0.19.0"],
         ["httpx==0.28.1", "python-dotenv==1.2.2", "pyyaml==6.0.3", "requests==2.33.0", "websockets==15.0.1"],
     ),
+    "gptme": Environment(whole=["gptme==0.35.1"]),
     "mistral": Environment(whole=["mistral-common==1.13.1"]),
     "llamafactory": Environment(["llamafactory==0.9.5"], ["datasets==4.0.0"]),
     "datasets": Environment(whole=["datasets==5.2.0"]),

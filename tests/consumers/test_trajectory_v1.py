@@ -62,7 +62,7 @@ def _replied(records: Records) -> bool:
 
 
 def _plain(records: Records, aside: set[str]) -> Records:
-    """Records without times and without what the other writer has no place for; arguments as values."""
+    """Records without times and without what the other writer has no place for; arguments as the values that they are in JavaScript."""
     plain = []
     for record in records:
         if record["role"] == "meta" or (
@@ -71,6 +71,8 @@ def _plain(records: Records, aside: set[str]) -> Records:
             continue
         kept = {key: value for key, value in record.items() if key not in ("timestamp", "ok")}
         if "tool_calls" in kept:
-            kept["tool_calls"] = [{**call, "args": json.loads(call["args"])} for call in kept["tool_calls"]]
+            kept["tool_calls"] = [
+                {**call, "args": json.loads(call["args"], parse_int=float)} for call in kept["tool_calls"]
+            ]
         plain.append(kept)
     return plain
