@@ -62,7 +62,7 @@ def _replied(records: Records) -> bool:
 
 
 def _plain(records: Records, aside: set[str]) -> Records:
-    """Records without times and without what the other writer has no place for; arguments as the values that they are in JavaScript."""
+    """Records without times and what the other writer has no place for; arguments as JavaScript has them."""
     plain = []
     for record in records:
         if record["role"] == "meta" or (
