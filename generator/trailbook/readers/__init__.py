@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from trailbook.chat import Chat
 from trailbook.ledger import Keep, Ledger
@@ -130,6 +130,21 @@ class Reader(Protocol):
 def reader(name: str) -> Reader:
     """The reader by its name in `NAMES`; loaded when it is first asked for."""
     return cast("Reader", import_module(f"trailbook.readers.{name}"))
+
+
+def on_demand(package: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a reader's package: its `read` and `count` are loaded when a log is read or counted.
+
+    Finding needs neither, and a build that has nothing to do only finds.
+    """
+
+    def load(name: str) -> Any:
+        module = {"read": "reader", "count": "ledger"}.get(name)
+        if module is None:
+            raise AttributeError(f"{package} has no {name}")
+        return getattr(import_module(f"{package}.{module}"), name)
+
+    return load
 
 
 def readers() -> Iterator[tuple[str, Reader]]:

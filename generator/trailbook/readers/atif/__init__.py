@@ -1,11 +1,10 @@
 """ATIF, the Agent Trajectory Interchange Format, versions 1.0 to 1.8: one trajectory in a file, or one a line."""
 
-from trailbook.readers import Places
+from trailbook.readers import Places, on_demand
 from trailbook.readers.atif.finding import find
-from trailbook.readers.atif.ledger import count
-from trailbook.readers.atif.reader import read
 
 PRODUCT = "ATIF"
 PLACES = Places(logs=list, stores=list)
 
-__all__ = ["PLACES", "PRODUCT", "count", "find", "read"]
+__all__ = ["PLACES", "PRODUCT", "find"]
+__getattr__ = on_demand(__name__)

@@ -3,11 +3,11 @@
 The format is internal to the agent and has no specification; what is read here was seen in logs up to version 2.1.
 """
 
+from trailbook.readers import on_demand
 from trailbook.readers.claude_code.finding import find
-from trailbook.readers.claude_code.ledger import count
 from trailbook.readers.claude_code.places import PLACES
-from trailbook.readers.claude_code.reader import read
 
 PRODUCT = "Claude Code"
 
-__all__ = ["PLACES", "PRODUCT", "count", "find", "read"]
+__all__ = ["PLACES", "PRODUCT", "find"]
+__getattr__ = on_demand(__name__)

@@ -4,10 +4,8 @@ import os
 from functools import partial
 from pathlib import Path
 
-from trailbook.readers import Places
+from trailbook.readers import Places, on_demand
 from trailbook.readers.openclaw.finding import find_session
-from trailbook.readers.openclaw.ledger import count
-from trailbook.readers.openclaw.reader import read
 
 PRODUCT = "OMP"
 
@@ -28,4 +26,5 @@ def _stores() -> list[Path]:
 
 PLACES = Places(logs=_logs, stores=_stores)
 
-__all__ = ["PLACES", "PRODUCT", "count", "find", "read"]
+__all__ = ["PLACES", "PRODUCT", "find"]
+__getattr__ = on_demand("trailbook.readers.openclaw")

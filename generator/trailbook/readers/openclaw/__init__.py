@@ -2,13 +2,13 @@
 
 from functools import partial
 
+from trailbook.readers import on_demand
 from trailbook.readers.openclaw.finding import find_session
-from trailbook.readers.openclaw.ledger import count
 from trailbook.readers.openclaw.places import PLACES
-from trailbook.readers.openclaw.reader import read
 
 PRODUCT = "OpenClaw"
 
 find = partial(find_session, "openclaw")
 
-__all__ = ["PLACES", "PRODUCT", "count", "find", "read"]
+__all__ = ["PLACES", "PRODUCT", "find"]
+__getattr__ = on_demand(__name__)
