@@ -579,3 +579,16 @@ def test_any_log_has_a_timeline_with_all_its_steps(events: list[Event]) -> None:
     positions = fold(timeline).positions
     assert all(one < other for one, other in pairwise(positions))
     assert len(tallies(timeline)) == len(timeline.steps)
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        Noted(topic="hook", text="x", at=900_000),
+        Compacted(summary="So far", at=900_000),
+        asked("r", 900_000, injected="reminder"),
+    ],
+)
+def test_what_the_harness_does_long_after_a_turn_does_not_make_it_longer(late: Event) -> None:
+    timeline = timeline_of(asked("a", 0), Said(text="Hi", at=2_000), late)
+    assert (timeline.totals.duration, timeline.turns[0].ended) == (2_000, 2_000)

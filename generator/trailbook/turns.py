@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trailbook.chat import Answered, Asked, Called, Cost, Event, Noted, Permission, Said, Thought, Usage
+from trailbook.chat import Answered, Asked, Called, Compacted, Cost, Event, Noted, Permission, Said, Thought, Usage
 
 _WORK = (Thought, Said, Called)
 """What opens a turn where nobody asked: an agent at work."""
@@ -109,8 +109,8 @@ def _answer(turn: Turn, event: Answered) -> None:
 
 
 def _moments(event: Event) -> list[int]:
-    """The times at which the turn was certainly going on; a notice or an injected text can come long after it."""
-    if isinstance(event, Noted) or (isinstance(event, Asked) and event.injected is not None):
+    """The times at which the turn was certainly going on; a notice, a compaction or an injected text can come long after."""
+    if isinstance(event, Compacted | Noted) or (isinstance(event, Asked) and event.injected is not None):
         return []
     moments = [event.at, event.answered] if isinstance(event, Permission) else [event.at]
     return [moment for moment in moments if moment is not None]
