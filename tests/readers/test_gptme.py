@@ -263,6 +263,8 @@ def test_an_id_that_comes_again_is_another_call(tmp_path: Path) -> None:
         ("Ran command: `x`\n\n`y`\n\nReturn code: 3\n", None, True, 3),
         ("Ran command: `x`\n\n`Return code: 3`\n", None, False, None),
         ("Ran command: `x`\n\n`y`\n\nReturn code: -9", None, True, -9),
+        ("Ran command: `x`\n\n```stderr\ny\n```\n\nReturn code: 3\n\n\nNote: the shell exited.", None, True, 3),
+        ("Ran command: `x`\n\n```stdout\nReturn code: 3\n```\n", None, False, None),
         ("Execution declined by user", "declined", False, None),
         ("Tool 'shell' was not executed (interrupted).", "stopped", False, None),
         ("Tool 'shell' is not available for execution. Add --tools +shell", "refused", False, None),
@@ -373,6 +375,7 @@ def test_what_the_model_reads_and_what_only_the_person_sees_are_told_apart(tmp_p
 def test_a_prompt_that_waited_in_the_queue_says_so(tmp_path: Path) -> None:
     chat = read(
         tmp_path,
+        system("You are gptme.", timestamp="2026-10-12T09:00:05.000000"),
         user("first", timestamp="2026-10-12T09:00:00.000001"),
         model("done", timestamp="2026-10-12T09:00:20.000000"),
         user("second", timestamp="2026-10-12T09:00:00.000002"),

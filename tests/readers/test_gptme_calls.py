@@ -199,6 +199,12 @@ def test_xml_calls(text: str, expected: list[Any]) -> None:
     assert calls(text, "xml") == expected
 
 
+def test_the_tags_around_a_call_are_no_words(tmp_path: Path) -> None:
+    text = "Go.\n<tool-use>\n<shell>a</shell>\n</tool-use>\nand\n<tool-use>so\n<todo>b</todo></tool-use>"
+    chat = read(tmp_path, user("go"), model(text), system("Ran command: `a`"), settings='tool_format = "xml"')
+    assert [event.text for event in of(chat, Said)] == ["Go.", "and\n<tool-use>so"]
+
+
 @pytest.mark.parametrize(
     ("inner", "command"),
     [("a && b", "a && b"), ("a < b", "a < b"), ("<![CDATA[a]]> & b", "<![CDATA[a]]> & b"), ("a &lt; b &", "a < b &")],

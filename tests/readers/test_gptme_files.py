@@ -176,6 +176,44 @@ def test_the_record_of_events_tells_the_zone(tmp_path: Path, events: list[str], 
     assert ([event.at for event in chat.events], chat.naive_times) == ([first, first + 1_000], False)
 
 
+DATE = "## Current Date\n\n**Local date:** 2026-10-12 IST (UTC{})\n\nDate at session start."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "hook", "first"),
+    [
+        (DATE.format("+05:30"), None, EPOCH - 19_800_000),
+        (DATE.format("-03:00"), None, EPOCH + 10_800_000),
+        (DATE.format(""), None, EPOCH),
+        (
+            "<current-date>\n2026-10-12 CEST (UTC+02:00). Date at session start.\n</current-date>",
+            None,
+            EPOCH - 7_200_000,
+        ),
+        # A message that gptme stamped with the zone, right after one that it did not.
+        ("x", "2026-10-12T09:00:02.5+02:00", EPOCH - 7_200_000),
+        ("x", "2026-10-12T07:00:02.5Z", EPOCH - 7_200_000),
+        ("A paper of " + DATE.format("+05:30") + "x" * 400, None, None),
+        (DATE.format("+23:30"), None, None),
+    ],
+)
+def test_so_do_gptme_s_own_words(tmp_path: Path, prompt: str, hook: str | None, first: int | None) -> None:
+    zone = timezone(timedelta(hours=1))
+    time = (START - timedelta(seconds=1)).isoformat()
+    last = [system("The time is now.", hide=True, timestamp=hook)] if hook else []
+    asked = {"timestamp": START.isoformat()}
+    log = write(tmp_path, system(prompt, timestamp=time), user("ask", **asked), model("done"), *last)
+    chat = read_file(log, zone)
+    assert (chat.events[0].at, chat.naive_times) == (first or EPOCH - 3_600_000, first is None)
+
+
+def test_a_subagent_s_clock_is_its_parent_s() -> None:
+    chat = read_file(EXAMPLES / "gptme" / "logs" / "2026-10-14-brave-green-otter" / "conversation.jsonl")
+    assert (chat.events[-1].at, chat.naive_times) == (1_791_964_965_100, False)  # 10:02:45.1, two hours ahead
+    (subagent,) = chat.subagents
+    assert (subagent.events[0].at, subagent.naive_times) == (1_791_964_945_301, False)
+
+
 def test_a_record_of_events_without_times_of_both_kinds_tells_nothing(tmp_path: Path) -> None:
     log = write(tmp_path, user("ask"), model("done"))
     lines = [json.loads(line) for line in log.read_text().splitlines()]
@@ -388,7 +426,7 @@ def test_what_a_list_says_of_a_chat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "UTC")
     found = found_in(EXAMPLES / "gptme" / "logs" / "2026-10-14-brave-green-otter" / "conversation.jsonl")
     assert (found.title, found.cwd, found.origin) == ("September totals", "/home/sam/orchard", "chat")
-    assert (found.started, found.updated) == (1_791_972_131_104, 1_791_972_165_100)
+    assert (found.started, found.updated) == (1_791_964_931_104, 1_791_964_965_100)
     assert sorted(path.name for path in found.inputs) == [
         "2ae7f3fb688eb35b.png",
         "config.toml",

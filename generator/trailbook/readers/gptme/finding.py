@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from functools import lru_cache
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 
 from trailbook.chat import JSON, Place
 from trailbook.readers import HEAD_BYTES, Found, Passed
+from trailbook.readers.gptme.clock import zone_of_prompt
 from trailbook.readers.gptme.folder import (
     ABOUT,
     EVENTS,
@@ -35,6 +37,8 @@ _SIDECARS = {
     "model_selection_trace.json": "it tells why gptme chose a model, no chat",
     "conv-checkpoints.jsonl": "marks in a chat, no chat of its own",
     "context-savings.jsonl": "a count of what was shortened, no chat",
+    "lesson-emissions.jsonl": "it tells which lessons were given, no chat",
+    ".lock": "a lock of gptme's",
 }
 _SIDE_FOLDERS = {
     "branches": "a branch of a chat, read with it",
@@ -47,6 +51,8 @@ _FOREIGN = frozenset(("type", "messages", "uuid", "sessionId", "parts", "tool_ca
 _FAR = 64 * HEAD_BYTES
 """How far into a file its first prompt is looked for: gptme's own prompt stands before it."""
 _NEAR = 200
+_FIRST = 3
+"""How many records of a file are looked at for what it is: the first may be damaged."""
 _DEEPEST = 16
 
 
@@ -56,9 +62,9 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     if beside is not None:
         return beside
     records = _first_records(path, head)
-    if path.name == EVENTS and any(_is_event(record) for record in records[:3]):
+    if path.name == EVENTS and any(_is_event(record) for record in records):
         return Passed("gptme's record for recovery, without the log of its chat")
-    if not any(_is_message(record, path) for record in records[:3]):
+    if not any(_is_message(record, path) for record in records):
         return None
     parent = parent_of(path) if path.name == LOG else None
     if parent is not None:
@@ -106,17 +112,17 @@ def _is_log(path: Path) -> bool:
 def _looks_like_log(path: Path, _changed: int) -> bool:
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
-    return any(_is_message(record, path) for record in _first_records(path, head)[:3])
+    return any(_is_message(record, path) for record in _first_records(path, head))
 
 
 def _first_records(path: Path, head: bytes) -> list[Fields]:
-    """The objects in a file's head; the first line, whole, where it is longer than that (gptme's own prompt may be)."""
-    if len(head) < HEAD_BYTES or b"\n" in head:
-        return list(_records(head, whole=len(head) < HEAD_BYTES))
-    if b'"role"' not in head[:_NEAR]:
-        return []
-    with path.open("rb") as stream:
-        return list(_records(stream.readline(_FAR), whole=True))
+    """The first objects in a file; the first line is read whole where it is longer than a head (gptme's own prompt)."""
+    if len(head) == HEAD_BYTES and b"\n" not in head:
+        if b'"role"' not in head[:_NEAR]:
+            return []
+        with path.open("rb") as stream:
+            head = stream.readline(_FAR)
+    return list(islice(_records(head, whole=len(head) < HEAD_BYTES), _FIRST))
 
 
 def _is_message(record: Fields, path: Path) -> bool:
@@ -136,7 +142,7 @@ def _is_event(record: Fields) -> bool:
 def _found(path: Path, lines: list[Line]) -> Found:
     files = files_of(path)
     settings = settings_of(files, Problems())
-    zone = zone_of(None)
+    zone = zone_of_prompt(lines, _zone_here(os.environ.get("TZ")))
     title = title_of(settings, path.parent.name, lines)
     inputs = inputs_of(path)
     facts = [(os.path.relpath(file, path.parent), file.stat()) for file in inputs]
@@ -156,6 +162,11 @@ def _found(path: Path, lines: list[Line]) -> Found:
         origin="subagent" if files.about is not None else "chat",
         size=sum(fact.st_size for _, fact in facts),
     )
+
+
+@lru_cache(maxsize=4)
+def _zone_here(_name: str | None) -> tzinfo:
+    return zone_of(None)
 
 
 def _first_lines(path: Path) -> list[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -54,10 +55,15 @@ def files_of(log: Path) -> ChatFiles:
     if log.name not in (LOG, FULL_LOG):
         return files
     folder = log.parent
-    files.full_log = _plain(folder / FULL_LOG) if log.name == LOG else None
-    files.events, files.settings, files.about = (_plain(folder / name) for name in (EVENTS, SETTINGS, ABOUT))
-    files.branches = [path for path in _listed(folder / "branches") if path.suffix == ".jsonl"]
-    files.copies = {path.name[:16]: path for path in _listed(folder / "files") if _COPY.fullmatch(path.name)}
+    plain, folders = _listed(folder)
+    files.full_log = plain.get(FULL_LOG) if log.name == LOG else None
+    files.events, files.settings, files.about = (plain.get(name) for name in (EVENTS, SETTINGS, ABOUT))
+    if "branches" in folders:
+        branches, _ = _listed(folder / "branches")
+        files.branches = [branches[name] for name in sorted(branches) if name.endswith(".jsonl")]
+    if "files" in folders:
+        copies, _ = _listed(folder / "files")
+        files.copies = {name[:16]: copies[name] for name in sorted(copies) if _COPY.fullmatch(name)}
     return files
 
 
@@ -110,18 +116,27 @@ def parent_name(about: Fields) -> str | None:
 def _started_from(logs: Path, _changed: int) -> dict[str, list[Path]]:
     """Parent's name → the folders of its subagents; looked up once for a folder of logs as it stands."""
     found: dict[str, list[Path]] = {}
-    for folder in sorted(logs.iterdir()):
-        if not folder.is_symlink() and _plain(folder / ABOUT) and _plain(folder / LOG):
-            name = parent_name(about_of(folder))
-            if name is not None:
-                found.setdefault(name, []).append(folder)
+    for child in sorted(_listed(logs)[1]):
+        folder = logs / child
+        name = parent_name(about_of(folder)) if _plain(folder / ABOUT) and _plain(folder / LOG) else None
+        if name is not None:
+            found.setdefault(name, []).append(folder)
     return found
 
 
-def _listed(folder: Path) -> list[Path]:
-    if folder.is_symlink() or not folder.is_dir():
-        return []
-    return sorted(path for path in folder.iterdir() if _plain(path))
+def _listed(folder: Path) -> tuple[dict[str, Path], set[str]]:
+    """The files in a folder by their names, and the names of the folders in it; no link is either."""
+    try:
+        with os.scandir(folder) as listing:
+            entries = [
+                (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
+                for entry in listing
+            ]
+    except OSError:
+        return {}, set()
+    return {name: folder / name for name, _, is_file in entries if is_file}, {
+        name for name, is_dir, _ in entries if is_dir
+    }
 
 
 def _plain(path: Path) -> Path | None:

@@ -11,6 +11,7 @@ from trailbook.readers.lines import Problems, read_records
 from trailbook.readers.values import Fields, fields, items, string
 
 ROLES = ("system", "user", "assistant")
+_REMINDERS = ("<system>", "You appear stuck", "Completion verification failed")
 KNOWN = frozenset(
     (
         *("role", "content", "timestamp", "files", "file_hashes", "pinned", "hide", "quiet", "ui_only"),
@@ -87,6 +88,15 @@ def line_of(value: JSON, place: Place) -> Line | None:
         hashes=tuple((path, copy) for path, copy in fields(raw.get("file_hashes")).items() if isinstance(copy, str)),
         metadata=fields(raw.get("metadata")),
     )
+
+
+def injected_by(line: Line) -> str | None:
+    """A word for what put a user's message there, where no person wrote it."""
+    if "compaction_checkpoint_view" in (line.metadata or {}):
+        return "compaction"
+    if line.hidden or line.shown_only:
+        return "context"
+    return "reminder" if line.content.startswith(_REMINDERS) else None
 
 
 def _texts(values: Iterable[JSON]) -> Iterable[str]:

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from trailbook.readers.gptme.folder import FULL_LOG, LOG
-from trailbook.readers.gptme.log_lines import Line
-from trailbook.readers.gptme.telling import injected_by
+from trailbook.readers.gptme.log_lines import Line, injected_by
 from trailbook.readers.values import Fields, string
 
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}-|subagent-.+-[a-z0-9]{4}$")

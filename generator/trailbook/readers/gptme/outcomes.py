@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from trailbook.readers.gptme.fences import code_ranges, range_around
 from trailbook.readers.gptme.linking import is_interruption, is_refusal
 
 _NOT_RUN = (
@@ -23,7 +24,7 @@ _FAILED = (
     "Cannot append to ",
 )
 _EXCEPTION = re.compile(r"^Exception during execution", re.MULTILINE)
-_RETURN_CODE = re.compile(r"Return code: (-?\d{1,9})")
+_RETURN_CODE = re.compile(r"^Return code: (-?\d{1,9})$", re.MULTILINE)
 
 
 @dataclass(slots=True, frozen=True)
@@ -53,6 +54,9 @@ def outcome_of(tool: str | None, text: str) -> Outcome:
 
 
 def _exit_status(text: str) -> int | None:
-    """The number in the last line, where gptme puts it behind what the command printed, unless it is 0."""
-    match = _RETURN_CODE.fullmatch(text.rstrip().rpartition("\n")[2])
-    return int(match.group(1)) if match else None
+    """The number that gptme puts behind what the command printed, unless it is 0; what it printed stands in a block."""
+    found = list(_RETURN_CODE.finditer(text))
+    printed = code_ranges(text) if found else []
+    return next(
+        (int(match.group(1)) for match in reversed(found) if range_around(match.start(), printed) is None), None
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from trailbook import json_text
 from trailbook.chat import Agent, Branch, Called, Chat, Compacted, Noted, Origin
 from trailbook.readers import Found, Unreadable
-from trailbook.readers.gptme.clock import zone_of_events
+from trailbook.readers.gptme.clock import zone_of_log
 from trailbook.readers.gptme.folder import about_of, files_of, settings_of, subagents_of
 from trailbook.readers.gptme.history import History, history_of
 from trailbook.readers.gptme.log_lines import Line
@@ -29,7 +29,7 @@ def read(found: Found, zone: tzinfo) -> Chat:
     return _read_chat(found.path, found.id, zone, ())
 
 
-def _read_chat(log: Path, name: str, zone: tzinfo, above: tuple[Path, ...]) -> Chat:
+def _read_chat(log: Path, name: str, zone: tzinfo, above: tuple[Path, ...], parent: Teller | None = None) -> Chat:
     problems = Problems()
     files = files_of(log)
     history = history_of(files, problems)
@@ -37,20 +37,15 @@ def _read_chat(log: Path, name: str, zone: tzinfo, above: tuple[Path, ...]) -> C
         raise Unreadable(f"{log} has no message of gptme in it; check that it is a chat's log.")
     settings = settings_of(files, problems)
     chat = _empty_chat(log, name, settings, history.lines)
-    known_zone = zone_of_events(files, zone)
+    known = zone_of_log(history.lines, files, zone) or (parent.zone if parent and parent.zone_known else None)
     teller = Teller(
-        chat,
-        writing_of(history.lines, settings),
-        known_zone or zone,
-        files.copies,
-        problems,
-        zone_known=known_zone is not None,
+        chat, writing_of(history.lines, settings), known or zone, files.copies, problems, zone_known=known is not None
     )
     chat.events = [*_events(chat, teller, history)]
     chat.completed = outcome_at_end(chat.events)
     if not chat.models and (model := string(settings.get("model"))):
         chat.models.append(model)
-    _add_subagents(chat, log, zone, (*above, log), problems)
+    _add_subagents(teller, log, zone, (*above, log))
     chat.diagnostics = problems.found
     return chat
 
@@ -121,12 +116,13 @@ def _events(chat: Chat, teller: Teller, history: History) -> list[EventOfChat]:
 # --- subagents
 
 
-def _add_subagents(chat: Chat, log: Path, zone: tzinfo, above: tuple[Path, ...], problems: Problems) -> None:
+def _add_subagents(teller: Teller, log: Path, zone: tzinfo, above: tuple[Path, ...]) -> None:
+    chat, problems = teller.chat, teller.problems
     for child in subagents_of(log):
         if child in above or len(above) > _DEEPEST:
             continue
         try:
-            subagent = _read_chat(child, id_of(child), zone, above)
+            subagent = _read_chat(child, id_of(child), zone, above, teller)
         except (OSError, Unreadable):
             problems.add(
                 "unreadable-file", f"The log of the subagent {child.parent.name} could not be read.", lost=True

@@ -25,7 +25,7 @@ from trailbook.chat import (
 )
 from trailbook.readers.gptme.attachments import attachments_of
 from trailbook.readers.gptme.linking import Link, OpenCall, links
-from trailbook.readers.gptme.log_lines import Line
+from trailbook.readers.gptme.log_lines import Line, injected_by
 from trailbook.readers.gptme.outcomes import outcome_of
 from trailbook.readers.gptme.speech import Piece, Reasoning, Words, pieces
 from trailbook.readers.gptme.tokens import message_of
@@ -40,7 +40,6 @@ _CUT_OFF = ("... ^C Interrupted", " [INTERRUPTED]")
 _COMPACTED = "🔄 Auto-compacted"
 _FAILED_REQUEST = "LLM request failed:"
 _DONE = re.compile(r"Task complete")
-_REMINDERS = ("<system>", "You appear stuck", "Completion verification failed")
 
 
 @dataclass(slots=True)
@@ -94,7 +93,8 @@ class Teller:
         at, naive = moment(line.timestamp, self.zone)
         self.chat.naive_times |= naive and not self.zone_known
         if at is not None:
-            self._latest = max(self._latest or at, at)
+            if line.role == "assistant":
+                self._latest = max(self._latest or at, at)
             self.chat.started = min(self.chat.started or at, at)
             self.chat.ended = max(self.chat.ended or at, at)
         for event in events:
@@ -209,15 +209,6 @@ class Teller:
         for last in {event.call: event for event in results if event.call}.values():
             if last.not_run is None:
                 last.duration = durations.get(last.call or "")
-
-
-def injected_by(line: Line) -> str | None:
-    """A word for what put a user's message there, where no person wrote it."""
-    if "compaction_checkpoint_view" in (line.metadata or {}):
-        return "compaction"
-    if line.hidden or line.shown_only:
-        return "context"
-    return "reminder" if line.content.startswith(_REMINDERS) else None
 
 
 def _key(line: Line) -> str:

@@ -30,6 +30,8 @@ class Element:
     text: str
     start: int
     end: int
+    tag: int
+    """Where its own tag begins; `start` and `end` take in the tags around it."""
 
 
 def xml_calls(text: str, *, answered: bool) -> list[Element]:
@@ -53,7 +55,7 @@ def _in_order(text: str, elements: list[Element]) -> list[Element]:
 
 
 def _shape(text: str, element: Element) -> str:
-    named = text.startswith("<invoke", element.start) and element.name != "invoke"
+    named = text.startswith("<invoke", element.tag) and element.name != "invoke"
     return f'<invoke name="{element.name}"' if named else f"<{element.name}"
 
 
@@ -64,13 +66,19 @@ def _children(text: str, opening: str, closing: str, child: re.Pattern[str]) -> 
         if end < 0:
             return
         at = begin + len(opening)
+        elements = []
         while (match := child.search(text, at, end)) is not None:
             name, attributes, empty = match.groups()
             stop = match.end() if empty else _end(text, name, match.end(), end)
             inner = "" if empty else text[match.end() : stop].removesuffix(f"</{name}>")
-            yield _element(name, attributes, inner, match.start(), stop)
+            elements.append(_element(name, attributes, inner, match.start(), stop))
             at = stop
         at = end + len(closing)
+        if elements and not text[begin + len(opening) : elements[0].start].strip():
+            elements[0].start = begin
+        if elements and not text[elements[-1].end : end].strip():
+            elements[-1].end = at
+        yield from elements
 
 
 def _end(text: str, name: str, at: int, most: int) -> int:
@@ -92,7 +100,7 @@ def _element(name: str, attributes: str, inner: str, start: int, end: int) -> El
         called = next((value for key, value in pairs if key == "name"), "")
         pairs = [(key, value) for key, value in pairs if key != "name"]
         name = called or name
-    return Element(name, [value for _, value in pairs], words, start, end)
+    return Element(name, [value for _, value in pairs], words, start, end, start)
 
 
 def _well_formed(text: str) -> list[tuple[str, list[str], str]] | None:
