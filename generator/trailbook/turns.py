@@ -109,7 +109,7 @@ def _answer(turn: Turn, event: Answered) -> None:
 
 
 def _moments(event: Event) -> list[int]:
-    """The times at which the turn was certainly going on; a notice, a compaction or an injected text can come long after."""
+    """When the turn was certainly going on; a notice, a compaction, an injected text may come far later."""
     if isinstance(event, Compacted | Noted) or (isinstance(event, Asked) and event.injected is not None):
         return []
     moments = [event.at, event.answered] if isinstance(event, Permission) else [event.at]
