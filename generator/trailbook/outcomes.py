@@ -28,10 +28,16 @@ _HEADER = re.compile(
     r"(?:Process exited with code|Exit code:) -?\d+(?:\n|$)){1,8}(?:Output:(?:\n|$))?"
 )
 """What an agent writes for its model above a command's output."""
+_FRAME = re.compile(
+    r"(?:Shellcheck found[^\n]*\n[\s\S]{0,4000}?\n)?"
+    r"(?:Ran (?:allowlisted )?command: `|Executed code block)[^\n]*\n(?:[\s\S]*\nException during execution[^\n]*\n)?"
+)
+"""Likewise, where the output itself then stands in Markdown's blocks of code."""
+_BLOCK = re.compile(r"^(?:`{3,}\w*|`(.*)`)$", re.MULTILINE)
 
 
 def printed_in(output: str) -> str:
-    """What a command printed, without what an agent wrote around it for its model: a header, or a JSON object."""
+    """What a command printed, without what an agent wrote around it for its model: a header, blocks, a JSON object."""
     if output.startswith(('{"output":', '{"error":')):
         try:
             value = json_text.parse(output.encode("utf-8", "replace"))
@@ -41,6 +47,9 @@ def printed_in(output: str) -> str:
         wrapped = "metadata" in value or "exit_code" in value
         printed = value.get("output") or value.get("error") or "" if wrapped else value.get("error")
         return printed if isinstance(printed, str) else output
+    frame = _FRAME.match(output)
+    if frame:
+        return _BLOCK.sub(r"\1", output[frame.end() :])
     header = _HEADER.match(output)
     return output[header.end() :] if header else output
 

@@ -440,7 +440,7 @@ def test_what_the_timeline_says_of_a_chat() -> None:
     assert [(step.title, step.status, step.detail) for step in steps][:6] == [
         ("Wrote a.py", "done", "+2 −0"),
         ("Ran a.py", "done", "python3 a.py"),
-        ("Couldn’t read nope", "failed", steps[2].detail),
+        ("Couldn’t read nope", "failed", "Failed: cat: nope: No such file or directory"),
         ("Didn’t use nosuch.tool", "declined", "Not allowed"),
         ("Ran Python code", "done", "view_image('p.png')"),
         ("Updated the to-do list", "done", None),
