@@ -87,3 +87,20 @@ def test_a_stylesheet_loads_nothing() -> None:
     for theme in (load_theme(None), load_theme(PLAIN)):
         for style in theme.styles.values():
             assert not re.search(r"url\(|@import|@font-face", style.text)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ chat.title.format.__globals__ }}",
+        "{{ cycler.__init__.__globals__.os.system('touch ran') }}",
+    ],
+)
+def test_a_theme_of_somebody_else_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "theme").mkdir()
+    (tmp_path / "theme" / "report.html").write_text(code)
+    with pytest.raises(Stopped, match="theme is wrong"):
+        write_report(full_chat(each_of_its_own), Sheet(Output(theme=tmp_path / "theme"), "report"))
+    assert not (tmp_path / "ran").exists()

@@ -16,6 +16,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from jinja2.exceptions import TemplateError, TemplateSyntaxError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from trailbook.failures import USAGE, Stopped
@@ -76,7 +77,8 @@ def load_theme(folder: Path | None) -> Theme:
     if folder is not None:
         _refuse_other_folders(folder)
         folders.insert(0, folder)
-    environment = Environment(
+    # A theme may come with a folder of somebody else's: its templates lay out pages and run nothing.
+    environment = (Environment if folder is None else ImmutableSandboxedEnvironment)(
         loader=ChoiceLoader([FileSystemLoader(each) for each in folders]),
         autoescape=True,
         undefined=StrictUndefined,
