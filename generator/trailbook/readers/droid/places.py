@@ -1,0 +1,14 @@
+"""Where Droid keeps its sessions (harnesses.md E)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trailbook.readers import Places
+
+
+def _store() -> Path:
+    return Path.home() / ".factory"
+
+
+PLACES = Places(logs=lambda: [_store() / "sessions"], stores=lambda: [_store()])
