@@ -107,7 +107,8 @@ def of(chat: Chat, kind: type[Event]) -> list[Any]:
 _SESSIONS = {
     "first": (
         "CREATE TABLE sessions (session_id TEXT PRIMARY KEY, session_key TEXT, updated_at INTEGER, spawned_by TEXT)",
-        "CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER)",
+        "CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER, "
+        "PRIMARY KEY (session_id, seq))",
     ),
     "later": (
         "CREATE TABLE session_nodes (session_key TEXT PRIMARY KEY, current_session_id TEXT, entry_json TEXT, "
@@ -115,7 +116,7 @@ _SESSIONS = {
         "CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key TEXT, previous_session_id TEXT, "
         "reason TEXT, updated_at INTEGER, spawned_by TEXT, display_name TEXT)",
         "CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER, "
-        "event_zstd BLOB)",
+        "event_zstd BLOB, PRIMARY KEY (session_id, seq))",
     ),
 }
 _TRACE = "CREATE TABLE trajectory_runtime_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER)"

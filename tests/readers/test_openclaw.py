@@ -391,10 +391,14 @@ NOTES: dict[str, tuple[Entry, str, str]] = {
 }
 
 
+OMP = ("the same in OMP", "a mode")
+"""What only OMP writes."""
+
+
 @pytest.mark.parametrize("case", NOTES)
 def test_notes(case: str, tmp_path: Path) -> None:
     logged, topic, text = NOTES[case]
-    chat = read_entries(tmp_path, logged, user(2, "Hello"), agent="omp" if case == "a mode" else "openclaw")
+    chat = read_entries(tmp_path, logged, user(2, "Hello"), agent="omp" if case in OMP else "openclaw")
     assert [(event.topic, event.text) for event in of(chat, Noted)] == [(topic, text)]
     unknown = [problem.kind for problem in chat.diagnostics]
     assert unknown == (["unknown-record"] if "later version" in case else [])

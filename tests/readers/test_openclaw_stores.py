@@ -245,6 +245,7 @@ def test_rows_that_are_not_written_into_the_database_yet_are_read(tmp_path: Path
     with sqlite3.connect(f"file:{store}?immutable=1", uri=True) as alone:
         assert alone.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)  # all of it is pending
     assert len(read(store).events) == len(read(SAMPLE).events)
+    assert skipped(tmp_path) == {f"{store.name}-wal": "what belongs to a database while it is in use, read with it"}
 
 
 def test_of_a_file_and_a_database_the_database_is_read(tmp_path: Path) -> None:

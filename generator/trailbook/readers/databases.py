@@ -20,6 +20,7 @@ from trailbook.readers import Unreadable
 
 MAGIC = b"SQLite format 3\0"
 
+_BESIDE = ("-wal", "-shm", "-journal")
 _PENDING = ("-wal", "-journal")
 _TRIES = 3
 
@@ -31,6 +32,13 @@ def is_database(path: Path) -> bool:
     """Whether a file is an SQLite database. Raises OSError."""
     with path.open("rb") as stream:
         return stream.read(len(MAGIC)) == MAGIC
+
+
+def owner_of(path: Path) -> Path | None:
+    """The database that a file belongs to which SQLite lays beside it while it is in use; None for any other file."""
+    ending = next((ending for ending in _BESIDE if path.name.endswith(ending)), "")
+    owner = path.with_name(path.name.removesuffix(ending)) if ending and path.name != ending else path
+    return owner if owner != path and owner.is_file() and is_database(owner) else None
 
 
 def state_of(path: Path) -> State:

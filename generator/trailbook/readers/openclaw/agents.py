@@ -58,7 +58,7 @@ def agent_of(path: Path, log: Log) -> str:
     of a file that was renamed, the entries' ids tell as much as can be told.
     """
     where = path.as_posix()
-    if log.title is not None or "/.omp/" in where or any(_kind(entry) in _ONLY_OMP for entry in log.entries):
+    if log.title is not None or "/.omp/" in where or any(map(_is_omp, log.entries)):
         return "omp"
     if _STAMPED.fullmatch(path.name) or "/.pi/" in where:
         return "pi"
@@ -71,6 +71,11 @@ def agent_of(path: Path, log: Log) -> str:
 
 def _kind(entry: Record) -> str | None:
     return string(fields(entry.value).get("type"))
+
+
+def _is_omp(entry: Record) -> bool:
+    kind = _kind(entry)
+    return kind in _ONLY_OMP or (kind == "model_change" and "model" in fields(entry.value))
 
 
 def _is_mirror(entry: Record) -> bool:

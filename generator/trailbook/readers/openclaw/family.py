@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from trailbook import json_text
 from trailbook.readers import Unreadable, databases
 from trailbook.readers.openclaw import database
-from trailbook.readers.openclaw.log import heads
+from trailbook.readers.openclaw.log import lines_in
 from trailbook.readers.values import fields, string, whole
 
 INDEX = "sessions.json"
@@ -160,7 +160,7 @@ def _in_folder(path: Path) -> list[Session]:
     for file in sorted(folder.glob("*.jsonl")):
         if file.is_file() and not file.is_symlink():
             with file.open("rb") as stream:
-                header = heads(stream.read(_HEAD)).header
+                header = lines_in(stream.read(_HEAD)).header
             if header:
                 found.append(Session(file, id_of(file, string(header.get("id")))))
     return found

@@ -13,14 +13,15 @@ from trailbook.readers.lines import Problems, Record
 from trailbook.readers.openclaw import bundle, database, trace
 from trailbook.readers.openclaw.agents import agent_of, is_entry
 from trailbook.readers.openclaw.family import INDEX, Session, family_of, id_of, parent_of, session_at
-from trailbook.readers.openclaw.log import Log, first_prompt, heads, name_in, split
+from trailbook.readers.openclaw.log import Log, first_prompt, lines_in, name_in, split
 from trailbook.readers.values import fields, moment, string
 
 _ARCHIVE = re.compile(r"(?P<stem>.+)\.jsonl\.(?P<why>reset|deleted|bak)\.(?P<when>[^/]+?)(?:\.zst)?")
 _POINTER = ".trajectory-path.json"
 _SCHEMA, _POINTER_SCHEMA = b'"openclaw-trajectory"', b'"openclaw-trajectory-pointer"'
 _SCHEMA_BYTES = 4096
-_FIRST_ROWS = 24
+_FIRST = 24
+"""How many rows of a session a list looks at, from the beginning."""
 _BLOCK = 4 * HEAD_BYTES
 """Compressed bytes that surely hold a whole block (of up to 128 kB); less may give nothing at all."""
 
@@ -38,7 +39,9 @@ def find_session(agent: str, path: Path, head: bytes) -> list[Found] | Passed | 
             return None
         with path.open("rb") as stream:
             head = compressed.decompress(stream.read(_BLOCK), path, HEAD_BYTES)[0][:HEAD_BYTES]
-    log = heads(head)
+    if b'"session"' not in head:
+        return None
+    log = lines_in(head)
     if not _is_session(log) or agent_of(path, log) != agent:
         return None
     return _in_lines(agent, path, log, whole=len(head) < HEAD_BYTES)
@@ -58,6 +61,8 @@ def _aside(path: Path, head: bytes) -> Passed | None:
     """What stands beside sessions and is none (openclaw/openclaw#70680, #71960)."""
     if path.name == INDEX and b'"sessionId"' in head:
         return Passed("the index of OpenClaw's sessions, read with them")
+    if (store := databases.owner_of(path)) is not None and database.has_sessions(store):
+        return Passed("what belongs to a database while it is in use, read with it", store)
     part = bundle.part_of(path, head)
     if part is not None:
         return part
@@ -116,7 +121,7 @@ def _first_rows(path: Path, session: str) -> Log:
     first: list[Record] = []
     for record in database.records(path, session, Problems()):
         first.append(record)
-        if len(first) == _FIRST_ROWS:
+        if len(first) == _FIRST:
             break
     return split(first, Problems())
 
@@ -126,7 +131,7 @@ def _found(agent: str, session: Session, log: Log, size: int, archived: bool) ->
     family = [session] if archived else family_of(session)
     inputs = _inputs(family)
     in_database = databases.is_database(path)
-    entries = [*log.entries, *([] if in_database or path.suffix == ".zst" else heads(_tail(path)).entries)]
+    entries = [*log.entries, *([] if in_database or path.suffix == ".zst" else lines_in(_tail(path)).entries)]
     name = name_in(entries) or log.title or string(log.header.get("title")) or session.label
     title = name or first_prompt(log.entries)
     times = (moment(fields(entry.value).get("timestamp"), UTC)[0] for entry in reversed(entries))

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from trailbook.chat import Place
 from trailbook.readers import compressed, databases
-from trailbook.readers.lines import Problems, Record, read_records, read_stream
+from trailbook.readers.lines import Problems, Record, read_records, read_stream, records_of_head
 from trailbook.readers.openclaw import bundle, database
 from trailbook.readers.values import Fields, fields, items, string
+
+_NOWHERE = Place("", 0)
 
 
 @dataclass(slots=True)
@@ -77,10 +79,9 @@ def _is_new(identity: str, value: Fields, seen: dict[str, Fields], place: Place,
     return True
 
 
-def heads(data: bytes) -> Log:
-    """The whole lines in the first bytes of a file; what is wrong with them is said when the file is read."""
-    whole = data[: data.rfind(b"\n") + 1] or data
-    return split(read_stream(BytesIO(whole), Problems(), name=""), Problems())
+def lines_in(data: bytes) -> Log:
+    """The whole lines in a part of a file; what is wrong with them is said when the file is read."""
+    return split((Record(_NOWHERE, value) for value in records_of_head(data)), Problems())
 
 
 def first_prompt(entries: Iterable[Record]) -> str | None:
