@@ -113,6 +113,15 @@ def test_what_was_taken_back_is_a_branch_each_message_once(tmp_path: Path) -> No
     assert passed == Passed("a branch of a chat, read with it", log)
 
 
+def test_without_times_a_branch_has_what_it_says_more_often(tmp_path: Path) -> None:
+    log = write_lines(tmp_path / "c" / "conversation.jsonl", [user("ok"), model("yes")])
+    write_lines(tmp_path / "c" / "branches" / "main-undo-0.jsonl", [user("ok"), model("yes"), user("ok")])
+    assert [(event.branch, event.place.number) for event in of(read_file(log), Asked)] == [
+        (None, 1),
+        ("main-undo-0", 3),
+    ]
+
+
 def appended(number: int, message: dict[str, Any], ts: str) -> dict[str, Any]:
     return {"seq": number, "ts": ts, "type": "message_append", "payload": {"message": message}}
 

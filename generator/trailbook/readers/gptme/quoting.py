@@ -49,7 +49,7 @@ class ShellQuoting:
         """Take the next line. A `<<` opens a here-document only where its end comes: else it is a shift."""
         if self.terminator is not None:
             if lines[at].strip() == self.terminator:
-                self.terminator, self.quote = None, ""
+                self.terminator = None
             return
         word = self._scan(lines[at])
         if word is not None and any(line.strip() == word for line in lines[at + 1 : at + 1 + _FARTHEST]):
