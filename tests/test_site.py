@@ -694,6 +694,25 @@ def test_each_task_gives_its_result_or_what_it_raised() -> None:
     }
 
 
+@pytest.mark.parametrize("cores", [1, 2, 3])
+def test_work_of_one_chat_is_shared_out_and_comes_back_in_order(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
+    monkeypatch.setattr(pool, "_own_cores", cores)
+    here = os.getpid()
+    done = pool.shared_out(lambda item: (item, os.getpid()), 7)
+    assert [item for item, _process in done] == list(range(7))
+    assert len({process for _item, process in done}) == (cores if sys.platform == "linux" else 1)
+    assert pool.shared_out(lambda item: item, 0) == []
+
+    def dies_elsewhere(item: int) -> int:
+        if os.getpid() != here:
+            os._exit(9)
+        return item * item
+
+    assert pool.shared_out(dies_elsewhere, 5) == [0, 1, 4, 9, 16]
+    with pytest.raises(ZeroDivisionError):
+        pool.shared_out(lambda item: 1 // (item - 1), 3)
+
+
 def test_a_process_that_is_killed_from_outside_costs_nothing(tmp_path: Path) -> None:
     marker = tmp_path / "once"
     results = dict(pool.each(_die_once, [f"{marker}|{number}" for number in range(6)]))

@@ -10,7 +10,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Generic, TypeVar
 
@@ -69,11 +70,11 @@ def each(
         return
     workers = max(1, min(len(tasks), _cores()))
     while pool.waiting:
-        with _processes(workers) as processes:
+        with _processes(workers, _cores() // workers) as processes:
             yield from _drain(pool, processes, most=workers + 1)
         for task in pool.suspects:
             alone = _Pool(work, [task])
-            with _processes(1) as process:
+            with _processes(1, _cores()) as process:
                 yield from _drain(alone, process, most=1)
             if alone.suspects or alone.waiting:
                 yield task, Died("the process that worked on it was killed, or there was not enough memory for it")
@@ -88,10 +89,11 @@ def _drain(pool: _Pool[Task, Result], executor: Executor, most: int) -> Iterator
 
 
 @contextmanager
-def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+def _processes(workers: int, cores: int) -> Iterator[ProcessPoolExecutor]:
+    """So many workers, each of which has so many cores to itself."""
     # A forked process has everything loaded; elsewhere than on Linux forking is not safe.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
+    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(cores,))
     try:
         yield executor
     except BaseException:
@@ -102,8 +104,46 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
     executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin() -> None:
+def shared_out(work: Callable[[int], Result], number: int) -> list[Result]:
+    """`work(0)`, `work(1)`, … in their order, on every core that this worker has to itself.
+
+    What is given must be picklable, what `work` needs not: the processes are forked and have all that this one has.
+    """
+    share = min(_own_cores, number)
+    if share < 2 or sys.platform != "linux":
+        return [work(item) for item in range(number)]
+    context = multiprocessing.get_context("fork")
+    running = []
+    for first in range(1, share):
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=_send, args=(work, range(first, number, share), sender), daemon=True)
+        process.start()
+        sender.close()
+        running.append((first, process, receiver))
+    results: dict[int, Result] = {item: work(item) for item in range(0, number, share)}
+    for first, process, receiver in running:
+        try:
+            done = dict(zip(range(first, number, share), receiver.recv(), strict=True))
+        except EOFError:  # it was killed, or what it did went wrong: that is seen when it is done again here
+            done = {item: work(item) for item in range(first, number, share)}
+        results |= done
+        process.join()
+    return [results[item] for item in range(number)]
+
+
+def _send(work: Callable[[int], Result], items: Sequence[int], sender: Connection) -> None:
+    with suppress(Exception):  # what goes wrong goes wrong again where it can be told
+        sender.send([work(item) for item in items])
+
+
+_own_cores = 1
+"""How many cores this process has to itself."""
+
+
+def _begin(cores: int) -> None:
     """In a worker: an interrupt is for the run as a whole to handle, and no worker outlives it."""
+    global _own_cores
+    _own_cores = cores
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -12,6 +12,7 @@ import pytest
 
 from full_chat import START, each_of_its_own, full_chat
 from pages import faults, name_of, parse
+from trailbook import pool
 from trailbook.chat import (
     Agent,
     Asked,
@@ -279,6 +280,19 @@ def test_every_step_has_a_radio_a_row_a_tally_and_an_address() -> None:
 def test_a_page_with_one_step_is_small() -> None:
     (page,) = write_report(chat_of(Asked(id="u", text="Hi", at=START)), sheet_of())
     assert len(page.data) <= 32_000
+
+
+def test_a_report_is_the_same_however_many_cores_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "```python\n" + "def total(lines: list[int]) -> int:\n    return sum(lines)  # all\n" * 9 + "```"
+    said = [Said(text=f"{number}: {code}", at=START + number) for number in range(700)]
+    made = []
+    for cores in (1, 2):
+        monkeypatch.setattr(pool, "_own_cores", cores)
+        made.append(write_report(chat_of(*said), sheet_of()))
+    assert made[0] == made[1]
+    highlighted = [b'class="p-k"' in step for step in made[0][0].data.split(b"<li ")]
+    assert any(highlighted)
+    assert not all(highlighted[2:])
 
 
 def test_a_long_chat_goes_on_in_parts_and_every_address_holds() -> None:

@@ -49,11 +49,15 @@ def language_of(name: str | None) -> str | None:
     return LEXERS.get(word)
 
 
+HIGHLIGHTED = 120_000
+"""Characters of a report that are highlighted at most."""
+
+
 @dataclass(slots=True)
 class Budget:
     """How many characters of a report are still highlighted; what comes after them stays plain."""
 
-    left: int = 120_000
+    left: int = HIGHLIGHTED
 
 
 def code_html(text: str, language: str | None, budget: Budget) -> str:

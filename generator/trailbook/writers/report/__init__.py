@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from trailbook import pool
 from trailbook.axis import Axis, fold, tallies
 from trailbook.chat import Chat
 from trailbook.formats import Piece, Sheet
 from trailbook.rendering.clipping import BODY_LIMIT
-from trailbook.rendering.code import Budget
+from trailbook.rendering.code import HIGHLIGHTED, Budget
 from trailbook.themes import Theme, load_theme
 from trailbook.timeline import Timeline
 from trailbook.wording import duration
@@ -21,6 +22,9 @@ from trailbook.writers.report.track import cell_title, make_track, nearest_steps
 from trailbook.writers.report.views import Cell, Neighbours, Section, StepView
 
 __all__ = ["make_views", "policy", "report_addresses", "write_report"]
+
+SLICE = 250
+"""Steps that are laid out together."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -66,9 +70,14 @@ def _lay_out(chat: Chat, sheet: Sheet) -> Laid:
         return _last[0][2]
     timeline = sheet.timeline_of(chat)
     axis = fold(timeline)
-    views = _views_on_axis(chat, timeline, axis, sheet)
-    step_html = load_theme(sheet.output.theme).macro("step.html", "step")
-    html = [step_html(view, Neighbours(view.number - 1, view.number + 1)) for view in views]
+    theme = load_theme(sheet.output.theme)
+    showing, words = _showing(chat, timeline, sheet), tallies(timeline)
+    slices = slices_of(len(timeline.steps))
+    done = pool.shared_out(
+        lambda number: _lay_out_slice(timeline, axis, words, showing, theme, slices[number]), len(slices)
+    )
+    views = [view for some, _html in done for view in some]
+    html = [each for _some, some in done for each in some]
     sizes = [len(each.encode()) for each in html]
     parts = share_out(sizes, turn_starts(timeline.steps), None if sheet.alone else PART_BYTES)
     laid = Laid(timeline, axis, views, html, parts, sum(sizes))
@@ -76,9 +85,33 @@ def _lay_out(chat: Chat, sheet: Sheet) -> Laid:
     return laid
 
 
+def slices_of(steps: int) -> list[range]:
+    """The steps of a chat in slices that are laid out by themselves, on several cores where there are some."""
+    return [range(first, min(first + SLICE, steps)) for first in range(0, steps, SLICE)]
+
+
+def _lay_out_slice(
+    timeline: Timeline, axis: Axis, words: list[str], showing: Showing, theme: Theme, steps: range
+) -> tuple[list[StepView], list[Markup]]:
+    """Some steps as the templates show them, on the axis, and as HTML."""
+    budget = Budget(HIGHLIGHTED * len(steps) // len(timeline.steps))
+    views = [step_view(timeline.steps[index], index + 1, replace(showing, budget=budget)) for index in steps]
+    for index, view in zip(steps, views, strict=True):
+        view.tally = words[index]
+        view.coarse, view.fine = place_on_axis(axis.positions[index])
+        view.gap = f"{duration(axis.breaks[index])} pause" if index in axis.breaks else ""
+    step_html = theme.macro("step.html", "step")
+    return views, [step_html(view, Neighbours(view.number - 1, view.number + 1)) for view in views]
+
+
 def make_views(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[StepView]:
     """Every step as the templates show it, without its place on an axis."""
-    showing = Showing(
+    showing = _showing(chat, timeline, sheet)
+    return [step_view(step, number, showing) for number, step in enumerate(timeline.steps, 1)]
+
+
+def _showing(chat: Chat, timeline: Timeline, sheet: Sheet) -> Showing:
+    return Showing(
         zone=sheet.output.zone,
         started=timeline.started,
         agent=agent_name(chat),
@@ -88,7 +121,6 @@ def make_views(chat: Chat, timeline: Timeline, sheet: Sheet) -> list[StepView]:
         chats={subagent.id: _subagent(subagent, sheet) for subagent in chat.subagents},
         subagent=chat.started_by is not None,
     )
-    return [step_view(step, number, showing) for number, step in enumerate(timeline.steps, 1)]
 
 
 def _subagent(subagent: Chat, sheet: Sheet) -> Section:
@@ -102,15 +134,6 @@ def _subagent(subagent: Chat, sheet: Sheet) -> Section:
             view.data.append(("chat", subagent.id))
         steps = load_theme(sheet.output.theme).macro("pieces.html", "plain")(views, "")
     return subagent_section(subagent, timeline, stem, steps)
-
-
-def _views_on_axis(chat: Chat, timeline: Timeline, axis: Axis, sheet: Sheet) -> list[StepView]:
-    views = make_views(chat, timeline, sheet)
-    for index, (view, words) in enumerate(zip(views, tallies(timeline), strict=True)):
-        view.tally = words
-        view.coarse, view.fine = place_on_axis(axis.positions[index])
-        view.gap = f"{duration(axis.breaks[index])} pause" if index in axis.breaks else ""
-    return views
 
 
 def _page(chat: Chat, sheet: Sheet, theme: Theme, laid: Laid, part: Part) -> bytes:
