@@ -284,7 +284,7 @@ def test_a_page_with_one_step_is_small() -> None:
 
 def test_a_report_is_the_same_however_many_cores_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     code = "```python\n" + "def total(lines: list[int]) -> int:\n    return sum(lines)  # all\n" * 9 + "```"
-    said = [Said(text=f"{number}: {code}", at=START + number) for number in range(700)]
+    said = [Said(text=f"{number}:\n\n{code}", at=START + number) for number in range(700)]
     made = []
     for cores in (1, 2):
         monkeypatch.setattr(pool, "_own_cores", cores)
