@@ -9,7 +9,7 @@ from typing import Any
 from consumers.asking import ask, written
 from trailbook.chat import Chat
 from trailbook.messages import AnyMessage, AssistantMessage, UnlinkedResult, make_messages
-from trailbook.writers.openai import tools_of
+from trailbook.writers.tools import tools_of
 from trailbook.writers.written import words_of
 from trajectories import read, read_again, write
 

@@ -24,7 +24,7 @@ from trailbook.messages import (
     UnlinkedResult,
     UserMessage,
 )
-from trailbook.writers.openai import parameters_of
+from trailbook.writers.tools import parameters_of
 from trailbook.writers.written import (
     MEDIA_TYPES,
     Options,

@@ -16,6 +16,7 @@ from trailbook.messages import AssistantMessage, Call, Conversation
 from trailbook.stand_ins import JOINED, add_prompt
 from trailbook.writers.exchanges import Exchange, Prompt, exchanges_of
 from trailbook.writers.tool_names import true_name, valid_name
+from trailbook.writers.tools import parameters_of, tools_of
 from trailbook.writers.written import Options, Written, conversations_of, is_portable, left_out_pictures, words_of
 
 Fields = dict[str, JSON]
@@ -56,19 +57,6 @@ def _record(chat: Chat, conversation: Conversation, images: bool, written: Writt
         record["tools"] = [{"type": "function", "function": _function(tool)} for tool in tools]
         record["parallel_tool_calls"] = any(len(exchange.reply.calls) > 1 for exchange in exchanges)
     return record
-
-
-def tools_of(chat: Chat, calls: Iterable[Call]) -> list[Tool]:
-    """The tools that the log declares, then those that were called without being declared, in order of first use."""
-    tools = {tool.name: tool for tool in chat.tools}
-    for call in calls:
-        tools.setdefault(call.name, Tool(call.name))
-    return list(tools.values())
-
-
-def parameters_of(tool: Tool) -> JSON:
-    """The schema of a tool's arguments: the log's own, else that of any object."""
-    return tool.parameters if isinstance(tool.parameters, dict) and tool.parameters else {"type": "object"}
 
 
 def _function(tool: Tool) -> Fields:

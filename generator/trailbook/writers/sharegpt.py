@@ -18,7 +18,7 @@ from trailbook.chat import JSON, Chat
 from trailbook.messages import AssistantMessage, Call, Conversation, Result, UnlinkedResult
 from trailbook.stand_ins import JOINED, add_prompt
 from trailbook.writers.exchanges import Exchange, exchanges_of
-from trailbook.writers.openai import parameters_of, tools_of
+from trailbook.writers.tools import parameters_of, tools_of
 from trailbook.writers.written import Options, Written, conversations_of, moment, words_of
 
 Fields = dict[str, JSON]
