@@ -12,13 +12,17 @@ from pathlib import Path
 import pytest
 
 from conftest import EXAMPLES
+from trailbook.chat import Agent, Called, Chat, Returned, Said, Text
 from trailbook.comparison import Comparison
 from trailbook.exporting import export_chat
-from trailbook.formats import Output
+from trailbook.formats import Output, Sheet
 from trailbook.ledger import Ledger, keep_nothing
 from trailbook.page_fidelity import compare_pages
+from trailbook.page_ledger import count_note, count_report
 from trailbook.readers import Found, reader
 from trailbook.stores import survey
+from trailbook.writers.markdown import write_note
+from trailbook.writers.report import write_report
 
 Pages = dict[str, bytes]
 
@@ -111,3 +115,27 @@ def test_a_subagent_without_pages_is_found() -> None:
     assert len(left) == 2
     lost = [loss.kind for _, each in compare_pages(ledger, left, stems) for loss in each.losses]
     assert lost == ["subagent", "subagent"]
+
+
+@pytest.mark.parametrize(
+    "call", ["a\tb\x1b[31m", "\u202eid", 'x" data-kind="said', "50%2e", "a\nb", "é", "%", "<b>&amp;"]
+)
+def test_a_call_is_known_by_any_id_and_what_is_no_fence_hides_no_step(call: str) -> None:
+    chat = Chat("c", "conch", Agent("Pearl", None, "Conch"))
+    chat.events = [
+        Said(text="```x``y```"),
+        Called(id=call, name="Read"),
+        Returned(call=call, parts=[Text("``` ```")], ok=True),
+        Said(text="Done."),
+    ]
+    sheet = Sheet(Output(), "page")
+    (report,) = write_report(chat, sheet)
+    (note,) = write_note(chat, sheet)
+    ledgers = [count_report([("page", report.data)]), count_note("note", note.data)]
+    for ledger in ledgers:
+        assert [(entry.kind, entry.id) for entry in ledger.entries] == [
+            ("answer", None),
+            ("call", call),
+            ("result", call),
+            ("answer", None),
+        ]

@@ -19,7 +19,7 @@ _DATA = re.compile(r' data-([a-z]+)="([^"]*)"')
 _KINDS = {"asked": "prompt", "said": "answer", "thought": "thought", "tool": "call"}
 
 # A note's own lines, which nothing that a chat says can look like: its words have no headings and no comments.
-_FENCE = re.compile(r"`{3,}")
+_FENCE = re.compile(r"`{3,}(?=[^`]*$)")
 _STEP_OF_NOTE = re.compile(r"\[//\]: # \((asked|said|thought|call|result)(?: (\S*) (answered|unanswered))?\)")
 _SHORTENED = re.compile(r"\*… .*\*")
 
@@ -36,7 +36,7 @@ def count_report(pages: Iterable[tuple[str, bytes]]) -> Ledger:
     for name, page in pages:
         for number, step in enumerate(_STEP.finditer(page.decode("utf-8")), 1):
             data = {key: unescape(value) for key, value in _DATA.findall(step.group(1))}
-            chat = below.setdefault(data["chat"], Ledger(data["chat"])) if "chat" in data else ledger
+            chat = _below(unquote(data["chat"]), below) if "chat" in data else ledger
             entries = chat.aside if "branch" in data or "inherited" in data else chat.entries
             entries.extend(_entries(data, Place(name, number, "step")))
             shortened += int(data.get("shortened", "0"))
@@ -44,6 +44,10 @@ def count_report(pages: Iterable[tuple[str, bytes]]) -> Ledger:
         ledger.not_carried["shortened"] = shortened
     ledger.subagents = list(below.values())
     return ledger
+
+
+def _below(chat: str, below: dict[str, Ledger]) -> Ledger:
+    return below.setdefault(chat, Ledger(chat))
 
 
 def count_note(name: str, note: bytes) -> Ledger:
@@ -54,7 +58,7 @@ def count_note(name: str, note: bytes) -> Ledger:
         step = _STEP_OF_NOTE.fullmatch(line)
         if step is not None:
             kind, call, answered = step.groups()
-            data = {"kind": "tool", "call": unquote(call or ""), "answered": "yes" if answered == "answered" else "no"}
+            data = {"kind": "tool", "call": call or "", "answered": "yes" if answered == "answered" else "no"}
             data = data if kind == "call" else {"result": ""} if kind == "result" else {"kind": kind}
             ledger.entries.extend(_entries(data, Place(name, number)))
         shortened += _SHORTENED.fullmatch(line) is not None
@@ -65,6 +69,7 @@ def count_note(name: str, note: bytes) -> Ledger:
 
 def _entries(data: dict[str, str], place: Place) -> Iterator[Entry]:
     kind, call = _KINDS.get(data.get("kind", "")), data.get("call")
+    call = unquote(call) if call is not None else None
     if "result" in data:
         yield Entry("result", place, b"")
     elif kind is not None:

@@ -17,7 +17,7 @@ from trailbook.timeline import Timeline
 from trailbook.wording import duration
 from trailbook.writers.report.overview import Address, agent_name, make_overview, subagent_section
 from trailbook.writers.report.parts import PART_BYTES, Part, gather, share_out, turn_starts
-from trailbook.writers.report.steps import Showing, step_view
+from trailbook.writers.report.steps import Showing, spelled, step_view
 from trailbook.writers.report.track import cell_title, make_track, nearest_steps, place_on_axis
 from trailbook.writers.report.views import Cell, Neighbours, Section, StepView
 
@@ -131,7 +131,7 @@ def _subagent(subagent: Chat, sheet: Sheet) -> Section:
     if stem is None:
         views = make_views(subagent, timeline, replace(sheet, subagents={}))
         for view in views:
-            view.data.append(("chat", subagent.id))
+            view.data.append(("chat", spelled(subagent.id)))
         steps = load_theme(sheet.output.theme).macro("pieces.html", "plain")(views, "")
     return subagent_section(subagent, timeline, stem, steps)
 

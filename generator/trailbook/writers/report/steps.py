@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -28,6 +29,8 @@ from trailbook.writers.report.arguments import (
     text_section,
 )
 from trailbook.writers.report.views import Fact, Section, StepView
+
+_AS_IT_IS = " !#$()*+,/:;=?@[]^`{|}"
 
 COLOURS = {
     "asked": "you",
@@ -157,9 +160,9 @@ def _data(step: Step, sections: list[Section]) -> list[tuple[str, str]]:
     data = [("kind", step.kind)]
     if step.kind == "tool":
         answered = step.linked is not None or step.result_place is not None
-        data += [("call", step.anchor or ""), ("answered", "yes" if answered else "no")]
+        data += [("call", spelled(step.anchor or "")), ("answered", "yes" if answered else "no")]
     if not step.answers:
-        data.append(("result", step.anchor or ""))
+        data.append(("result", spelled(step.anchor or "")))
     if step.injected is not None:
         data.append(("injected", step.injected))
     if step.branch is not None:
@@ -170,6 +173,11 @@ def _data(step: Step, sections: list[Section]) -> list[tuple[str, str]]:
     if shortened:
         data.append(("shortened", str(shortened)))
     return data
+
+
+def spelled(identity: str) -> str:
+    """An id as it stands in an attribute: what a page would show otherwise than it is, is percent-encoded."""
+    return quote(identity, _AS_IT_IS, errors="replace")
 
 
 def _time_facts(step: Step, showing: Showing) -> list[Fact]:
