@@ -180,8 +180,16 @@ ALLOWED: dict[str, list[tuple[Difference, str]]] = {
             "They leave out what the harness wrote in the person's place; ours carry it, told apart.",
         ),
     ],
+    "copilot-cli/cleanup": [],
+    "copilot-cli/tool-calls": [],
     "cursor/cleanup": [TIMELESS],
     "cursor/tool-calls": [TIMELESS, UNANSWERED],
+    "droid/happy-path": [
+        TIMELESS,
+        (ok_only_ours, "The result says that it is no error; they do not take that over."),
+    ],
+    "gemini-cli/cleanup": [],
+    "gemini-cli/tool-calls": [],
     "omp/cleanup": [
         MARKS,
         ERROR,

@@ -287,7 +287,7 @@ def _typed(arguments: Arguments, _raw: str | None) -> Deed:
 def _hand_off(arguments: Arguments, _raw: str | None) -> Deed:
     tasks = arguments.get("tasks")
     first = tasks[0] if isinstance(tasks, list) and tasks and isinstance(tasks[0], dict) else arguments
-    task = _text(first, "description", "title", "task", "goal", "message", "prompt", "name")
+    task = _text(first, "description", "title", "task", "goal", "objective", "message", "prompt", "name")
     helper = _text(arguments, "subagent_type", "agent_type", "agent")
     return Deed("delegate", f"hand off: {line(task, 120)}" if task else "hand off a task", helper)
 
@@ -344,10 +344,12 @@ _TOOLS: dict[str, Callable[[Arguments, str | None], Deed | None]] = {
             "localshell localshellcall terminal tmux executebash executecommand run powershell process shellcommand",
             _shell,
         ),
+        ("execute", _shell),
         ("ipython python py executecode jupyter runpython codeinterpreter pythonexec", _python),
         ("webfetch fetch fetchurl readurl webextract read_url fetchwebpage webreader openurl", _fetch),
         ("websearch googlewebsearch searchweb websearchcall internetsearch", _web_search),
         ("task agent subagent delegatetask spawnagent dispatchagent sessionsspawn handoff runsubagent", _hand_off),
+        ("codebaseinvestigator", _hand_off),
         (
             "todowrite updateplan todo writetodos updatetodos todos manage_todo_list tasktracker",
             _fixed("plan", "update the to-do list"),

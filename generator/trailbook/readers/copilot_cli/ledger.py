@@ -13,6 +13,7 @@ from trailbook import json_text
 from trailbook.chat import JSON, Place, Usage
 from trailbook.ledger import Entry, Keep, Ledger, arguments_of, entry_of_call, entry_of_image, entry_of_text
 from trailbook.readers import Found
+from trailbook.readers.copilot_cli.events import is_known
 from trailbook.readers.lines import Problems, read_records
 
 _Fields = dict[str, JSON]
@@ -43,7 +44,7 @@ def count(found: Found, keep: Keep) -> Ledger:
         talks[name].events.append(event)
     for name, talk in talks.items():
         talk.count()
-        if name:
+        if name and talk.ledger.entries:
             _attach(name, talk, talks, known=name in starters.values() or any(_by_call(e) == name for e in talk.events))
     talks[""].ledger.usage = _usage(events)
     return talks[""].ledger
@@ -69,7 +70,7 @@ def _events(found: Found) -> list[_Event]:
     seen: set[bytes] = set()
     for record in read_records(found.path, Problems()):
         value = record.value
-        if not isinstance(value, dict) or not isinstance(value.get("data"), dict):
+        if not isinstance(value, dict) or not is_known(value):
             continue
         spelled = json_text.canonical(value)
         if spelled not in seen:

@@ -48,7 +48,7 @@ def read(found: Found, zone: tzinfo) -> Chat:
         chat = Chat(identity, "copilot_cli", Agent("Copilot CLI", None, "Copilot CLI"), titles.get(stream.name))
         chats[stream.name] = chat
         _read_stream(stream, _Reading(chat, problems, zone, assets, repeated_in(stream.events), shutdowns))
-        if stream.name:
+        if stream.name and chat.events:
             parent = chats[parent_of(stream, streams).name]
             chat.origin, chat.started_by, chat.parent = Origin("subagent"), stream.started_by, parent.id
             parent.subagents.append(chat)
