@@ -512,6 +512,14 @@ def test_a_cut_document_is_refused_with_the_byte_where_it_ends(tmp_path: Path) -
     assert skipped.why == f"log.json is cut off: it ends at byte {file.stat().st_size}, in the middle of a value."
 
 
+@pytest.mark.parametrize("before", ['"messages":', '"startTime":'])
+def test_a_document_that_is_nested_too_deep_is_refused(tmp_path: Path, before: str) -> None:
+    file = tmp_path / "log.json"
+    file.write_text('{"sessionId":"s","projectHash":"h",' + before + "[" * 20_000 + "]" * 20_000 + ',"messages":[]}')
+    (skipped,) = survey([file]).skipped
+    assert skipped.why == "log.json is nested deeper than 1,024 levels: it cannot be read."
+
+
 def test_lines_without_their_header_are_a_session_all_the_same(tmp_path: Path) -> None:
     file = tmp_path / "log.jsonl"
     file.write_text(json.dumps(user("u", "one")) + "\n" + json.dumps(gemini("g", "uno")) + "\n")

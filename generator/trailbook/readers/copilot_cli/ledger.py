@@ -36,16 +36,25 @@ def count(found: Found, keep: Keep) -> Ledger:
         if name not in talks:
             talks[name] = _Talk(Ledger(f"{found.id}/{name}"), keep, talks[""].assets)
         talks[name].asked.update(event.calls)
+    owners: dict[str, str] = {}
+    for name, talk in talks.items():
+        for call in talk.asked:
+            owners.setdefault(call, name)
     for event in events:
         name = _whose(event, starters)
-        call = event.data.get("toolCallId")
-        if event.kind.startswith("tool.") and isinstance(call, str) and call and call not in talks[name].asked:
-            name = next((other for other, talk in talks.items() if call in talk.asked), name)
+        answered = _text(event.data.get("toolCallId"))
+        if event.kind.startswith("tool.") and answered and answered not in talks[name].asked:
+            name = owners.get(answered, name)
         talks[name].events.append(event)
+    starting = {*starters.values(), *(_by_call(event) for event in events if not event.agent)}
+    before: set[str] = set()
     for name, talk in talks.items():
         talk.count()
         if name and talk.ledger.entries:
-            _attach(name, talk, talks, known=name in starters.values() or any(_by_call(e) == name for e in talk.events))
+            talk.ledger.started_by = name if name in starting else None
+            parent = owners.get(name, "") if name in starting else ""
+            talks[parent if parent in before else ""].ledger.subagents.append(talk.ledger)
+        before.add(name)
     talks[""].ledger.usage = _usage(events)
     return talks[""].ledger
 
@@ -103,18 +112,6 @@ def _starters(events: list[_Event]) -> dict[str, str]:
 
 def _whose(event: _Event, starters: dict[str, str]) -> str:
     return starters.get(event.agent, event.agent) if event.agent else _by_call(event)
-
-
-def _attach(name: str, talk: _Talk, talks: dict[str, _Talk], *, known: bool) -> None:
-    parent = talks[""]
-    for other, before in talks.items():
-        if other == name:
-            break
-        if name in before.asked:
-            parent = before
-            break
-    talk.ledger.started_by = name if known else None
-    parent.ledger.subagents.append(talk.ledger)
 
 
 # --- what is in them

@@ -27,7 +27,7 @@ from trailbook.readers.arguments import read_arguments
 from trailbook.readers.copilot_cli.contents import Assets, assets_in, attachments_of, result_of
 from trailbook.readers.copilot_cli.events import BOOKKEEPING, NOTICES, data_of, events_of, type_of
 from trailbook.readers.copilot_cli.prompts import injected_in, prompt_of_hook, repeated_in
-from trailbook.readers.copilot_cli.streams import Stream, parent_of, streams_of
+from trailbook.readers.copilot_cli.streams import Stream, parents_of, streams_of
 from trailbook.readers.copilot_cli.usage import usage_at_shutdown, usage_of_session
 from trailbook.readers.lines import Problems, Record
 from trailbook.readers.pairing import Pairing
@@ -43,13 +43,14 @@ def read(found: Found, zone: tzinfo) -> Chat:
     assets, shutdowns = assets_in(events), list[Usage]()
     streams, titles = streams_of(events), _titles_in(events)
     chats: dict[str, Chat] = {}
+    parents = parents_of(streams)
     for stream in streams:
         identity = f"{found.id}/{stream.name}" if stream.name else found.id
         chat = Chat(identity, "copilot_cli", Agent("Copilot CLI", None, "Copilot CLI"), titles.get(stream.name))
         chats[stream.name] = chat
         _read_stream(stream, _Reading(chat, problems, zone, assets, repeated_in(stream.events), shutdowns))
         if stream.name and chat.events:
-            parent = chats[parent_of(stream, streams).name]
+            parent = chats[parents[stream.name].name]
             chat.origin, chat.started_by, chat.parent = Origin("subagent"), stream.started_by, parent.id
             parent.subagents.append(chat)
     root = chats[""]

@@ -30,14 +30,14 @@ def streams_of(events: Iterable[Record]) -> list[Stream]:
     """The session's own stream first, then the subagents' in the order in which they show."""
     records = list(events)
     starters = _starters(records)
+    starting = {*starters.values(), *(_parent_call(record) for record in records if not _agent(record))}
     streams = {"": Stream()}
     for record in records:
         name = _name_of(record, starters)
         if name not in streams:
-            started_by = name if name in starters.values() or _parent_call(record) == name else None
-            streams[name] = Stream(name, started_by)
+            streams[name] = Stream(name, name if name in starting else None)
         streams[name].calls.update(calls_of(record))
-    owners = {call: stream for stream in reversed(streams.values()) for call in stream.calls}
+    owners = _owners(list(streams.values()))
     for record in records:
         stream = streams[_name_of(record, starters)]
         call = string(data_of(record).get("toolCallId"))
@@ -48,10 +48,21 @@ def streams_of(events: Iterable[Record]) -> list[Stream]:
     return list(streams.values())
 
 
-def parent_of(stream: Stream, streams: list[Stream]) -> Stream:
-    """The stream whose call started a subagent: one that shows before it, else the session's own."""
-    before = streams[: next(number for number, each in enumerate(streams) if each is stream)]
-    return next((each for each in before if stream.started_by in each.calls), streams[0])
+def parents_of(streams: list[Stream]) -> dict[str, Stream]:
+    """By the names of the subagents' streams the one whose call started each: one that shows before it, else the
+    session's own."""
+    owners = _owners(streams)
+    order = {stream.name: number for number, stream in enumerate(streams)}
+    parents: dict[str, Stream] = {}
+    for stream in streams[1:]:
+        owner = owners.get(stream.started_by or "", streams[0])
+        parents[stream.name] = owner if order[owner.name] < order[stream.name] else streams[0]
+    return parents
+
+
+def _owners(streams: list[Stream]) -> dict[str, Stream]:
+    """Calls with the first stream that asked for each."""
+    return {call: stream for stream in reversed(streams) for call in stream.calls}
 
 
 def calls_of(record: Record) -> list[str]:

@@ -112,8 +112,12 @@ def _sessions_in(folder: Path, _changed: int) -> dict[str, list[Path]]:
 
 
 def _session_in(path: Path) -> str | None:
-    with path.open("rb") as stream:
-        head = stream.read(HEAD_BYTES)
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(HEAD_BYTES)
+    except OSError:
+        # What cannot be read says so when it is looked at itself.
+        return None
     return string(records_in_head(path, head)[0].get("sessionId"))
 
 

@@ -89,7 +89,7 @@ def _start_of_document(head: bytes) -> tuple[Fields, list[Fields]]:
         return {}, []
     try:
         header = fields(json.loads(text[: found.end()] + "]}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}, []
     messages: list[Fields] = []
     position = found.end()
