@@ -24,6 +24,8 @@ PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: b
         ("view_image", {"path": "shots/a.png"}, "explore", "Looked at a.png", "shots/a.png"),
         ("Edit", {"file_path": "a.py"}, "edit", "Edited a.py", "a.py"),
         ("MultiEdit", {"file_path": "a.py", "edits": []}, "edit", "Edited a.py", "a.py"),
+        ("Execute", {"command": "pytest -q"}, "verify", "Ran the tests", "pytest -q"),
+        ("codebase_investigator", {"objective": "Find it"}, "delegate", "Handed off: Find it", None),
         ("NotebookEdit", {"notebook_path": "n.ipynb"}, "edit", "Edited n.ipynb", "n.ipynb"),
         ("Write", {"file_path": "a.py"}, "edit", "Wrote a.py", "a.py"),
         ("save", {"path": "a.py"}, "edit", "Wrote a.py", "a.py"),
