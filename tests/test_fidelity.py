@@ -366,6 +366,14 @@ def test_what_stands_beside_the_active_path_may_be_written_as_one_piece() -> Non
     assert differences(log, ledger(text("prompt", "Context.\n\nStop."), text("prompt", "On."))) == ["prompt"]
 
 
+def test_a_summary_and_the_prompt_after_it_may_be_written_as_one() -> None:
+    log = ledger(text("system", "So far."), text("prompt", "Go on."), text("answer", "Yes."))
+    assert differences(log, ledger(text("prompt", "So far.\n\nGo on."), text("answer", "Yes."))) == []
+    assert differences(log, ledger(text("prompt", "Go on."), text("answer", "Yes."))) == []
+    assert differences(log, ledger(text("prompt", "So far."), text("answer", "Yes."))) == ["prompt"]
+    assert differences(log, ledger(text("prompt", "So far.\n\nGo."), text("answer", "Yes."))) == ["prompt", "prompt"]
+
+
 def test_a_redacted_call_that_a_fork_replays_is_known() -> None:
     log = ledger(text("prompt", "On."))
     log.aside = [call({"cmd": "ls"}), call({"cmd": "ls /home/mira/a"}, known_as="c2")]

@@ -16,7 +16,7 @@ from trailbook.answering import Pair, answers, paired
 from trailbook.chat import Place, Usage
 from trailbook.comparison import WORDS, Comparison, Loss
 from trailbook.ledger import Entry, Ledger, digest_of_text
-from trailbook.second_reading import Doubt, Piece, Recount, Side, Verdict, settle
+from trailbook.second_reading import Doubt, Piece, Recount, Side, Verdict, is_needed, settle
 from trailbook.stand_ins import STAND_INS
 from trailbook.unanswered import outside_exchanges
 
@@ -166,15 +166,15 @@ class _Comparer:
     # --- words
 
     def _words(self, kind: str, log: Ledger, written: Ledger) -> None:
-        ours = list(_pieces(log.of(kind)))
-        theirs = list(_pieces(written.of(kind)))
-        if kind == "prompt":
-            theirs = list(_pieces(entry for entry in written.entries if entry.kind in ("prompt", "system")))
-        self.comparison.expected[kind] += len(ours)
-        self.comparison.found[kind] += len(ours)
+        # What else the model read may be written as one with a prompt: a summary and what was asked after it.
+        kinds = ("prompt", "system") if kind == "prompt" else (kind,)
+        ours = list(_pieces(entry for entry in log.entries if entry.kind in kinds))
+        theirs = list(_pieces(entry for entry in written.entries if entry.kind in kinds))
+        self.comparison.expected[kind] += sum(map(is_needed, ours))
+        self.comparison.found[kind] += sum(map(is_needed, ours))
         for our_gap, their_gap in gaps([_key(piece) for piece in ours], [_key(piece) for piece in theirs]):
             missing, extra = [ours[at] for at in our_gap], [theirs[at] for at in their_gap]
-            self.comparison.found[kind] -= len(missing)
+            self.comparison.found[kind] -= sum(map(is_needed, missing))
             if missing and extra:
                 self.doubts.append(Doubt(kind, missing, extra))
             else:
@@ -199,7 +199,7 @@ class _Comparer:
         self._added(kind, verdict.added)
 
     def _missing(self, kind: str, pieces: list[Piece]) -> None:
-        for piece in pieces:
+        for piece in filter(is_needed, pieces):
             self._miss(
                 replace(piece[0], kind=kind) if kind == "orphan" else piece[0],
                 f"{_article(kind)} is missing or changed.",

@@ -91,6 +91,11 @@ class Side:
         return kept
 
 
+def is_needed(piece: Piece) -> bool:
+    """Whether a piece of the log must stand in the file: what is of the kind `system` need not."""
+    return any(entry.kind != "system" for entry in piece)
+
+
 def settle(doubts: list[Doubt], log: Side, file: Side) -> Iterator[Verdict]:
     """A verdict on every doubt, in order. Raises Changed, and what counting again raises."""
     for batch in _batches(doubts):
@@ -124,8 +129,9 @@ def _verdict(doubt: Doubt, ours: dict[int, str], theirs: dict[int, str]) -> Verd
             continue
         first, last, match = found
         verdict.lost += doubt.ours[start:first]
-        verdict.same += last - first
-        verdict.redacted += (last - first) * (match == "redacted")
+        found_now = sum(map(is_needed, doubt.ours[first:last]))
+        verdict.same += found_now
+        verdict.redacted += found_now * (match == "redacted")
         start = last
     verdict.lost += doubt.ours[start:]
     return verdict

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from small_chats import PICTURE, asked, called, chat, returned, said, thought
-from trailbook.chat import Compacted, File, Image, Message, Noted, Text, Tool, Usage
+from trailbook.chat import Called, Compacted, File, Image, Message, Noted, Text, Tool, Usage
 from trailbook.writers.openai import write_openai
 from trailbook.writers.tool_names import true_name, valid_name
 from trailbook.writers.written import Options, Written
+from trajectories import count, read
 
 URL = "data:image/png;base64," + base64.b64encode(PICTURE.data or b"").decode()
 
@@ -215,3 +217,18 @@ def test_a_name_that_is_too_long_is_cut_and_stands_whole_in_its_description() ->
     (tool,) = record["tools"]
     assert (tool["function"]["name"], tool["function"]["description"]) == (valid_name(long), long)
     assert record["messages"][1]["tool_calls"][0]["function"]["name"] == valid_name(long)
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nb" + "!" * 30, " padded." + " " * 60, '"quoted".' + "*" * 30, "\t\n" * 30, "x" * 70]
+)
+@pytest.mark.parametrize("description", [None, '"Says"\nmore'])
+def test_a_name_that_was_cut_is_read_back_whole(name: str, description: str | None, tmp_path: Path) -> None:
+    tools = [Tool(name, description)]
+    _, made = written(asked("Go."), called("c1", name=name), returned("c1"), said("Done."), tools=tools)
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(made.data)
+    chat = read("openai", path)
+    assert [event.name for event in chat.events if isinstance(event, Called)] == [name]
+    assert [(tool.name, tool.description) for tool in chat.tools] == [(name, description)]
+    assert [entry.name for entry in count("openai", path).of("call")] == [name]

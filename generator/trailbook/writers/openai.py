@@ -15,7 +15,7 @@ from trailbook.chat import JSON, Chat, Image, Part, Tool
 from trailbook.messages import AssistantMessage, Call, Conversation
 from trailbook.stand_ins import JOINED, add_prompt
 from trailbook.writers.exchanges import Exchange, Prompt, exchanges_of
-from trailbook.writers.tool_names import true_name, valid_name
+from trailbook.writers.tool_names import true_name, valid_name, whole_name
 from trailbook.writers.tools import parameters_of, tools_of
 from trailbook.writers.written import Options, Written, conversations_of, is_portable, left_out_pictures, words_of
 
@@ -63,7 +63,7 @@ def _function(tool: Tool) -> Fields:
     name = valid_name(tool.name)
     description = tool.description or ""
     if true_name(name) != tool.name:
-        description = f"{tool.name}\n{description}".rstrip()
+        description = f"{whole_name(tool.name)}\n{description}".rstrip()
     return {"name": name, **({"description": description} if description else {}), "parameters": parameters_of(tool)}
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
+from trailbook import json_text
+
 LONGEST = 64
 _VALID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _CHANGED = re.compile(r"[^a-zA-Z0-9_-]|_(?=x[0-9A-F]*(?:_|[^a-zA-Z0-9_-]))")
@@ -25,6 +27,13 @@ def valid_name(name: str) -> str:
         digest = sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
         return f"{changed[: LONGEST - 15].rstrip('_')}_x_{digest}"
     return changed
+
+
+def whole_name(name: str) -> str:
+    """The name as the first line of a description: as it stands, else as JSON spells it."""
+    if name.startswith('"') or "\n" in name or name != name.strip():
+        return json_text.dump(name).decode("utf-8")
+    return name
 
 
 def true_name(name: str) -> str:

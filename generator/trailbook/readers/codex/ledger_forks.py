@@ -26,7 +26,7 @@ def first_own_line(lines: list[RolloutLine]) -> int:
     turns = [
         number
         for number in range(worked + 1, len(lines))
-        if lines[number].payload.get("type") in ("task_started", "turn_started")
+        if lines[number].kind == "event_msg" and lines[number].payload.get("type") in ("task_started", "turn_started")
     ]
     begun = [turn for turn in turns if turn < end]
     if begun:

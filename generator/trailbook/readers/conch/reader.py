@@ -65,6 +65,7 @@ def _read_events(found: Found, reading: Reading) -> list[int]:
         if handler is None:
             text = f"Events of the type “{line.name[:80]}” are not known here: they were passed over."
             reading.problems.count("unknown-record", text, line.place, lost=True)
+            reading.end_piece()
             continue
         lines += 1
         _look_at_chat(found, line.values, reading)

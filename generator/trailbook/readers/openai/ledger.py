@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from trailbook import json_text
 from trailbook.chat import JSON, Place
 from trailbook.ledger import (
     Entry,
@@ -122,8 +123,17 @@ def _names(chat: JSON) -> dict[str, str]:
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             name, description = str(function["name"]), function.get("description")
             cut = _CUT_NAME.search(name) is not None and isinstance(description, str)
-            found[name] = str(description).partition("\n")[0] if cut else _true(name)
+            found[name] = _first_line(str(description)) if cut else _true(name)
     return found
+
+
+def _first_line(description: str) -> str:
+    """A whole name; one that would be no line of its own is spelled as JSON."""
+    line = description.partition("\n")[0]
+    try:
+        return str(json_text.parse(line.encode("utf-8", "replace"))) if line.startswith('"') else line
+    except ValueError:
+        return line
 
 
 def _true(name: str) -> str:

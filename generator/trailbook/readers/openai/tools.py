@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from trailbook import json_text
 from trailbook.chat import Tool
 from trailbook.readers.values import Fields, string
 
@@ -12,14 +13,23 @@ _CUT = re.compile(r"_x_[0-9a-f]{12}$")
 
 
 def tool_of(function: Fields) -> Tool | None:
-    """A declared tool. A name that was cut stands whole in the first line of its description."""
+    """A declared tool. A name that was cut stands whole in the first line of its description, some as JSON."""
     name, description = string(function.get("name")), string(function.get("description"))
     if not name:
         return None
     if _CUT.search(name) and description:
-        name, _, rest = description.partition("\n")
-        return Tool(name, rest or None, function.get("parameters"))
+        line, _, rest = description.partition("\n")
+        return Tool(_unspelled(line), rest or None, function.get("parameters"))
     return Tool(true_name(name), description, function.get("parameters"))
+
+
+def _unspelled(line: str) -> str:
+    """A name that would be no line of its own is spelled as JSON."""
+    try:
+        name = json_text.parse(line.encode("utf-8", "replace")) if line.startswith('"') else line
+    except ValueError:
+        return line
+    return name if isinstance(name, str) else line
 
 
 def true_name(name: str) -> str:
