@@ -165,14 +165,6 @@ ALLOWED: dict[str, list[tuple[Difference, str]]] = {
     "claude-code/cleanup": [TIMELESS],
     "claude-code/subagent": [],
     "claude-code/tool-call": [],
-    "codex/cleanup": [
-        TIMELESS,
-        (
-            only_ours("observation", 2),
-            "They leave out what answers no call: a second result, and one of an unknown id.",
-        ),
-    ],
-    "codex/tool-calls": [(only_ours("observation"), "They leave out the context that the harness put in.")],
     "codex/cleanup": [TIMELESS, (only_ours("observation", 2), "They leave results out that answer no call.")],
     "codex/tool-calls": [
         (

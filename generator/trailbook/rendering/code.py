@@ -49,7 +49,7 @@ def language_of(name: str | None) -> str | None:
     return LEXERS.get(word)
 
 
-HIGHLIGHTED = 120_000
+HIGHLIGHTED = 60_000
 """Characters of a report that are highlighted at most."""
 
 

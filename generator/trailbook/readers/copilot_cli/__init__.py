@@ -1,10 +1,10 @@
 """GitHub Copilot CLI: sessions, one file of events each."""
 
+from trailbook.readers import on_demand
 from trailbook.readers.copilot_cli.finding import find
-from trailbook.readers.copilot_cli.ledger import count
 from trailbook.readers.copilot_cli.places import PLACES
-from trailbook.readers.copilot_cli.reader import read
 
 PRODUCT = "Copilot CLI"
 
-__all__ = ["PLACES", "PRODUCT", "count", "find", "read"]
+__all__ = ["PLACES", "PRODUCT", "find"]
+__getattr__ = on_demand(__name__)

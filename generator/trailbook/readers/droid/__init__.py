@@ -1,10 +1,10 @@
 """Droid (Factory): sessions, one JSON-lines file each."""
 
+from trailbook.readers import on_demand
 from trailbook.readers.droid.finding import find
-from trailbook.readers.droid.ledger import count
 from trailbook.readers.droid.places import PLACES
-from trailbook.readers.droid.reader import read
 
 PRODUCT = "Droid"
 
-__all__ = ["PLACES", "PRODUCT", "count", "find", "read"]
+__all__ = ["PLACES", "PRODUCT", "find"]
+__getattr__ = on_demand(__name__)
