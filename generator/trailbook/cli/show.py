@@ -105,7 +105,8 @@ def _print_step(console: Console, step: Step, started: int | None) -> None:
     elapsed = duration(max(0, step.at - started)) if step.at is not None and started is not None else ""
     words = step.kind in ("asked", "said")
     row = Text(f"{elapsed:>8}  ")
-    row.append(KIND_WORDS[step.kind] if words else line(step.title), "bold" if words else "")
+    who = line(step.injected).capitalize() if step.injected else KIND_WORDS[step.kind]
+    row.append(who if words else line(step.title), "bold" if words else "")
     if step.duration:
         row.append(f" · took {duration(step.duration)}", "dim")
     if step.status and step.status != "done":
