@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
+from functools import lru_cache
 
 from trailbook.chat import Chat, Image, Part, Text
 from trailbook.messages import Conversation, make_messages
 from trailbook.stand_ins import mark_of
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = date(1970, 1, 1)
 
 MEDIA_TYPES = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp"}
 """Pictures that the formats take, with the ending of their files; any other is left out and listed."""
@@ -62,10 +63,19 @@ def moment(at: int | None) -> str | None:
     """A time as `2026-10-08T09:00:00.000Z`; None for one that is unknown or beyond the calendar."""
     if at is None:
         return None
+    seconds, milliseconds = divmod(at, 1_000)
+    day, second = divmod(seconds, 86_400)
     try:
-        return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        written = _date(day)
     except OverflowError:
         return None
+    minute, second = divmod(second, 60)
+    return f"{written}T{minute // 60:02}:{minute % 60:02}:{second:02}.{milliseconds:03}Z"
+
+
+@lru_cache(maxsize=64)
+def _date(day: int) -> str:
+    return (_EPOCH + timedelta(days=day)).isoformat()
 
 
 def words_of(text: str, parts: Iterable[Part]) -> str:
