@@ -31,7 +31,6 @@ from trailbook.writers.written import (
     Written,
     conversations_of,
     is_portable,
-    left_out_pictures,
     moment,
     words_of,
 )
@@ -311,8 +310,10 @@ def _image_part(image: Image, sheet: _Sheet) -> Fields:
 
 def _pictures(parts: list[Part], sheet: _Sheet) -> Fields:
     """The list of pictures for which only a mark stands."""
-    sheet.written.leave_out("image", left_out_pictures(parts, images=sheet.options.images))
     left_out = [part for part in parts if isinstance(part, Image) and not (sheet.options.images and is_portable(part))]
+    if not left_out:
+        return {}
+    sheet.written.leave_out("image", len(left_out))
     listed: list[JSON] = [
         _known(
             name=image.name,
@@ -324,7 +325,7 @@ def _pictures(parts: list[Part], sheet: _Sheet) -> Fields:
         )
         for image in left_out
     ]
-    return {"images": listed} if listed else {}
+    return {"images": listed}
 
 
 def _digest(image: Image) -> str:
