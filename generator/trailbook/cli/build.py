@@ -28,14 +28,33 @@ if TYPE_CHECKING:
 @shared.estimate_option
 @shared.trajectory_options
 @click.option("--prune", is_flag=True, help="Remove the reports of chats whose log is gone.")
+@click.option("--watch", is_flag=True, help="Build again whenever a log changes (with --yes).")
 @shared.yes_option
 @shared.quiet_option
-def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, **options: Any) -> int:
+def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, watch: bool, **options: Any) -> int:
     """Build a folder of reports, notes and an index.
 
     The folder is new, empty, or one built before; then only what is out of date is made again. What was found and what
     is taken out is shown first; on a terminal you are asked, elsewhere --yes says yes.
     """
+    from trailbook.cli import watching
+    from trailbook.failures import USAGE, Stopped
+
+    if not watch:
+        return _build(logs, out, yes, quiet, options)[0]
+    if not yes:
+        raise Stopped("--watch builds without asking each time. Add --yes.", USAGE)
+    watching.check()
+    status, places, folder = _build(logs, out, yes, quiet, options)
+    for _change in watching.changes(places, folder):
+        status, _places, _folder = _build(logs, out, yes, quiet, options)
+    return status
+
+
+def _build(
+    logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, options: dict[str, Any]
+) -> tuple[int, list[Path], Path]:
+    """Build once: the exit status, the places where logs were looked for, and the folder."""
     from trailbook import site
     from trailbook.cli import account, progress, summary
     from trailbook.failures import NOT_CONFIRMED, USAGE, Stopped
@@ -73,7 +92,7 @@ def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, **o
         shared.say(summary.lines_of_troubles(built), err=True)
     if not quiet:
         shared.say(summary.lines_of_result(built, folder))
-    return built.status
+    return built.status, chosen.survey.walked, real
 
 
 def _output(chosen: shared.Chosen, options: dict[str, Any]) -> Any:
