@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trailbook import denied, failures, manifest, saving
 from trailbook.failures import Stopped
@@ -14,6 +14,9 @@ from trailbook.manifest import Manifest
 from trailbook.staging import Order
 from trailbook.stores import OWN
 from trailbook.updating import Built, Plan, Told, Update, in_order, results
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = ["Built", "Plan", "Told", "build", "preview", "refuse"]
 

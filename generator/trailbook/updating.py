@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from trailbook import __version__, failures, formats, manifest, names, pool
+from trailbook import __version__, failures, formats, manifest, names
 from trailbook.chat import JSON
 from trailbook.formats import NOTHING_IN_IT, Given, Output
 from trailbook.manifest import INDEX, Entry, Manifest
@@ -19,6 +19,9 @@ from trailbook.readers import Found
 from trailbook.staging import Failed, Order, Staged, lay, stage
 from trailbook.state import own_bytes
 from trailbook.stores import Survey, source_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 @dataclass(slots=True, frozen=True)
@@ -92,6 +95,10 @@ def results(
 
     Raises Stopped where the disk cannot be written.
     """
+    if not orders:
+        return
+    from trailbook import pool
+
     largest_first = sorted(orders, key=lambda order: -order.found.size)
     told.begin(len(orders), sum(order.found.size for order in orders))
     with contextlib.closing(pool.each(stage, largest_first, executor=executor)) as made:
