@@ -36,6 +36,18 @@ _FRAME = re.compile(
 _BLOCK = re.compile(r"^(?:`{3,}\w*|`(.*)`)$", re.MULTILINE)
 
 
+def header_in(output: str) -> tuple[list[tuple[str, str]], str]:
+    """What an agent wrote for its model above a command's output, by name, and what stands below it.
+
+    The exit status is not among it, because a call's step has one of its own.
+    """
+    header = _HEADER.match(output)
+    if header is None:
+        return [], output
+    lines = (row.partition(":") for row in header.group().split("\n") if not _EXIT.fullmatch(row.strip()))
+    return [(name, value.strip()) for name, _, value in lines if value.strip()], output[header.end() :]
+
+
 def printed_in(output: str) -> str:
     """What a command printed, without what an agent wrote around it for its model: a header, blocks, a JSON object."""
     if output.startswith(('{"output":', '{"error":')):

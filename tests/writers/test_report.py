@@ -411,8 +411,8 @@ def test_a_to_do_list_is_a_list() -> None:
 def test_arguments_are_readable_and_never_a_dump() -> None:
     step = step_with(filter={"any": ["a", {"b": None}], "on": True}, note="first\nsecond")
     shown = {pre.get("aria-label").partition(",")[0]: words(pre).lstrip("\n") for pre in step.iter("pre")}
-    assert shown["filter"] == "any:\n  - a\n  -\n    b: nothing\non: yes"
-    assert shown["note"] == "first\nsecond"
+    assert shown["Filter"] == "any:\n  - a\n  - b: nothing\non: yes"
+    assert shown["Note"] == "first\nsecond"
 
 
 def test_a_file_that_was_read_has_its_numbers_beside_it() -> None:

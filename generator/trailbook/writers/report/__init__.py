@@ -120,6 +120,7 @@ def _showing(chat: Chat, timeline: Timeline, sheet: Sheet) -> Showing:
         budget=Budget(),
         chats={subagent.id: _subagent(subagent, sheet) for subagent in chat.subagents},
         subagent=chat.started_by is not None,
+        turns=timeline.turns,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from shlex import join
@@ -16,8 +17,9 @@ from trailbook.readers import reader
 from trailbook.rendering.cleaning import escape
 from trailbook.rendering.clipping import BODY_LIMIT, brief
 from trailbook.timeline import Step, Timeline
-from trailbook.wording import ORIGIN_WORDS, counted, date_and_time, duration, money, tokens
+from trailbook.wording import ORIGIN_WORDS, counted, date_and_time, duration, line, money, tokens
 from trailbook.writers.report.arguments import readable, text_section
+from trailbook.writers.report.parts import turn_words
 from trailbook.writers.report.views import Fact, Section
 
 MOST_ROWS = 200
@@ -98,7 +100,17 @@ def make_overview(chat: Chat, timeline: Timeline, sheet: Sheet, address: Address
         when=when(timeline, sheet),
         figures=figures(timeline, len(chat.subagents)),
         chart=_chart(timeline, address),
-        lists=[listing for listing in (_failed(timeline, address), _files(timeline, address), _lost(chat)) if listing],
+        lists=[
+            listing
+            for listing in (
+                _asked(timeline, address),
+                _failed(timeline, address),
+                _files(timeline, address),
+                _shipped(timeline, address),
+                _lost(chat),
+            )
+            if listing
+        ],
         sections=_sections(chat, limit),
         facts=_facts(chat, timeline, sheet, size_of_steps),
         reopen=join(chat.reopen),
@@ -200,13 +212,49 @@ def _listing(title: str, rows: list[Row]) -> Listing | None:
     return Listing(title, shown, max(len(rows) - MOST_ROWS, 0)) if rows else None
 
 
+def _asked(timeline: Timeline, address: Address) -> Listing | None:
+    """What a person asked, where that is more than once, with what was done about each."""
+    done: dict[int, Counter[str]] = {}
+    for step in timeline.steps:
+        if step.kind == "tool":
+            done.setdefault(step.turn, Counter())[step.family or "other"] += 1
+    rows = [
+        Row(line(step.title, 200), [(number, address(number))], _deeds(done.get(step.turn, Counter())))
+        for number, step in enumerate(timeline.steps, 1)
+        if step.kind == "asked" and step.injected is None and not step.inherited
+    ]
+    return _listing(f"{len(rows):,} prompts", rows) if len(rows) > 1 else None
+
+
+def _deeds(done: Counter[str]) -> str:
+    return " · ".join(f"{number:,} {family}" for family, number in done.most_common())
+
+
 def _failed(timeline: Timeline, address: Address) -> Listing | None:
     rows = [
-        Row(step.title, [(number, address(number))], step.detail or "")
+        Row(step.title, [(number, address(number))], " · ".join(filter(None, (step.detail, _spent(timeline, step)))))
         for number, step in enumerate(timeline.steps, 1)
         if step.status == "failed" and not step.inherited
     ]
     return _listing(counted(len(rows), "thing didn’t work", "things didn’t work"), rows)
+
+
+def _spent(timeline: Timeline, step: Step) -> str:
+    """What was spent on something that failed: on a problem its turn, on a call its time."""
+    if step.kind == "problem" and step.turn < len(timeline.turns):
+        spent = turn_words(timeline.turns[step.turn], outcome=False)
+        return f"the turn cost {spent}" if spent else ""
+    return duration(step.duration) if step.duration else ""
+
+
+def _shipped(timeline: Timeline, address: Address) -> Listing | None:
+    """Commits, pushes and releases."""
+    rows = [
+        Row(step.title, [(number, address(number))], step.detail or "")
+        for number, step in enumerate(timeline.steps, 1)
+        if step.family == "ship" and step.status == "done" and not step.inherited
+    ]
+    return _listing(counted(len(rows), "thing shipped", "things shipped"), rows)
 
 
 def _files(timeline: Timeline, address: Address) -> Listing | None:
@@ -313,7 +361,7 @@ def _chart(timeline: Timeline, address: Address) -> Chart | None:
     usd = [sum(turn.cost.usd or 0.0 for turn in group if turn.cost) for group in groups]
     most = max(max(one + other for one, other in zip(read, written, strict=True)), 1)
     dearest = max(usd) or 1.0
-    width = CHART_WIDTH / len(groups)
+    width = min(CHART_WIDTH / len(groups), WIDEST_BAR * 1.25)
     bars = []
     for index, group in enumerate(groups):
         above = read[index] / most * CHART_HEIGHT

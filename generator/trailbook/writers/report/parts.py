@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 
 from markupsafe import Markup
 
 from trailbook.timeline import Step, Timeline, Turn
-from trailbook.wording import counted, duration, money_of, tokens
+from trailbook.wording import counted, duration, money_of, shorten, tokens
 
 CHUNK = 25
 """Steps of one chunk; the page's rules are fast because each looks at one chunk only."""
@@ -92,14 +93,22 @@ def _chunk(timeline: Timeline, index: int, part: Part, starts: Set[int]) -> Chun
     if step.inherited:
         return Chunk(index + 1, fold="Taken over from the chat this one continues")
     if step.branch is not None:
-        return Chunk(index + 1, fold="Abandoned branch")
+        return Chunk(index + 1, fold=_branch_words(timeline, index))
     if index not in starts and index != part.start:
         return Chunk(index + 1)
     turn = timeline.turns[step.turn] if step.turn < len(timeline.turns) else None
     return Chunk(index + 1, step.turn + 1, turn_words(turn) if turn else "")
 
 
-def turn_words(turn: Turn) -> str:
+def _branch_words(timeline: Timeline, index: int) -> str:
+    """An abandoned branch by what was asked on it: `Abandoned branch: now rewrite all of it`."""
+    branch = timeline.steps[index].branch
+    stretch = takewhile(lambda step: step.branch == branch, islice(timeline.steps, index, None))
+    first = next((step.title for step in stretch if step.kind == "asked"), "")
+    return f"Abandoned branch: {shorten(first, 80)}" if first else "Abandoned branch"
+
+
+def turn_words(turn: Turn, *, outcome: bool = True) -> str:
     """What a turn came to: `1m 20s · 15.9k tokens · $0.02`, and how it ended where it did not end well."""
     usage = turn.usage
     number = (usage.prompt_tokens or 0) + (usage.output_tokens or 0) if usage else 0
@@ -110,7 +119,7 @@ def turn_words(turn: Turn) -> str:
         f"{duration(turn.waiting)} of it waiting" if turn.waiting else "",
         f"{tokens(number)} tokens" if number else "",
         money_of(turn.cost),
-        {"interrupted": "interrupted", "error": "ended with a problem"}.get(turn.outcome or "", ""),
+        {"interrupted": "interrupted", "error": "ended with a problem"}.get(turn.outcome or "", "") if outcome else "",
     ]
     return " · ".join(part for part in parts if part)
 

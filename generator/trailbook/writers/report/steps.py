@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from urllib.parse import quote
@@ -11,23 +11,16 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from trailbook.chat import File, Image, Place
-from trailbook.rendering.ansi import terminal_html
 from trailbook.rendering.cleaning import escape
-from trailbook.rendering.clipping import brief, clip
-from trailbook.rendering.code import LONGEST, Budget, code_html, language_of
-from trailbook.rendering.diffs import diff_html
+from trailbook.rendering.clipping import brief
+from trailbook.rendering.code import Budget
 from trailbook.rendering.images import file_words, image_html
-from trailbook.rendering.markdown import markdown_html
-from trailbook.timeline import Step
-from trailbook.wording import STATUS_WORDS, counted, date_and_time, duration, money_of, tokens
-from trailbook.writers.report.arguments import (
-    MOST_ITEMS,
-    argument_views,
-    code_section,
-    items_html,
-    path_of,
-    text_section,
-)
+from trailbook.timeline import Step, Turn
+from trailbook.wording import STATUS_WORDS, counted, date_and_time, duration, line, money_of, tokens, without_home
+from trailbook.writers.report.arguments import argument_views, text_section, words_section
+from trailbook.writers.report.lists import MOST_ITEMS, checklist, items_html, link_html
+from trailbook.writers.report.parts import turn_words
+from trailbook.writers.report.results import diff_section, object_sections, parsed, result_sections, terminal_section
 from trailbook.writers.report.views import Fact, Section, StepView
 
 _AS_IT_IS = " !#$()*+,/:;=?@[]^`{|}"
@@ -62,18 +55,14 @@ WORDS = {
 }
 """One or two words for each kind, as narrow as the list's column."""
 
+MOST_LOOKED = 1_000
+"""Characters of an argument that may be what stands beside the title."""
+
 STEP_LIMIT = 12
 """How many times the length of one body all of a step's sections may have."""
 
-FOLDED_FROM = 60
-"""Lines from which a piece beside the main one is folded."""
-
 _MARKS = re.compile(r"\*\*|`|^#+ +|^> +")
 """Marks of Markdown that say nothing in a single line."""
-
-_CHECKS = re.compile(r"\[([ x~])\] (.*)")
-
-_NUMBERED = re.compile(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
 
 
 @dataclass(slots=True, frozen=True)
@@ -91,6 +80,7 @@ class Showing:
     """For each subagent, by its chat's id, what is said of it where it was started."""
     subagent: bool = False
     """Whether the chat was started by another agent, who then asks instead of a person."""
+    turns: Sequence[Turn] = ()
 
 
 def colour_of(step: Step) -> str:
@@ -99,6 +89,8 @@ def colour_of(step: Step) -> str:
         return "fail"
     if step.kind == "tool" and step.family == "edit":
         return "edit"
+    if step.injected is not None:
+        return "say"
     return COLOURS[step.kind]
 
 
@@ -125,15 +117,18 @@ def step_view(step: Step, number: int, showing: Showing) -> StepView:
     """A step as the templates show it; its place on the axis and its tally are filled in by the page."""
     facts, sections = _content(step, showing)
     word = word_of(step, showing.agent, subagent=showing.subagent)
-    speaks = step.kind in ("asked", "said")
+    speaks = step.kind in ("asked", "said", "thought") and bool(step.text and step.text.strip())
+    words = line(step.text or "") if speaks and step.kind == "thought" else step.title
     view = StepView(
         number=number,
         kind=step.kind,
         colour=colour_of(step),
         word=word,
-        title=_MARKS.sub("", step.title) if speaks else step.title,
-        heading=word if speaks and step.text else step.title,
+        title=_MARKS.sub("", words) if speaks else words,
+        heading=word if speaks else step.title,
+        speaks=speaks,
         subtitle=_subtitle(step),
+        outcome=_outcome(step),
         took=duration(step.duration) if step.duration else "",
         status=step.status or "",
         mark="" if step.status in (None, "done") else STATUS_WORDS[step.status or "done"],
@@ -141,7 +136,8 @@ def step_view(step: Step, number: int, showing: Showing) -> StepView:
         coarse=0,
         fine=0,
         gap="",
-        facts=[*_time_facts(step, showing), *facts, *_facts(step)],
+        facts=[*_cost_facts(step, showing), *facts],
+        about=[*_time_facts(step, showing), *_about(step)],
         sections=sections,
     )
     view.data = _data(step, sections)
@@ -149,10 +145,25 @@ def step_view(step: Step, number: int, showing: Showing) -> StepView:
 
 
 def _subtitle(step: Step) -> str:
-    """What is said beside the title, unless the step's own words say it."""
+    """What is said beside the title, unless the title, the step's own words or its arguments say it."""
     if not step.detail or step.detail == step.text or step.kind in ("remembered", "problem"):
         return ""
-    return brief(step.detail) if step.detail.strip() != step.title.strip() else ""
+    told = [step.title, *(value for value in (step.arguments or {}).values() if isinstance(value, str))]
+    said = step.detail.strip()
+    if any(said in (each.strip(), without_home(each.strip()), line(each)) for each in told if len(each) < MOST_LOOKED):
+        return ""
+    return brief(step.detail)
+
+
+def _outcome(step: Step) -> str:
+    """What came of a step in a word or two, for the list: of changes and tests, and of what did not end well."""
+    if step.kind == "problem":
+        return brief(line(step.text or ""), 80)
+    if step.kind != "tool" or not step.detail:
+        return ""
+    if step.status in ("failed", "declined") or step.family in ("edit", "verify"):
+        return brief(step.detail.removeprefix("Failed: "), 80)
+    return ""
 
 
 def _data(step: Step, sections: list[Section]) -> list[tuple[str, str]]:
@@ -186,17 +197,28 @@ def _time_facts(step: Step, showing: Showing) -> list[Fact]:
         clock = date_and_time(step.at, showing.zone)
         elapsed = "" if showing.started is None else f" ({duration(step.at - showing.started)} in)"
         facts.append(Fact("At", clock + elapsed))
-    if step.duration:
-        facts.append(Fact("Waited" if step.kind == "approval" else "Took", duration(step.duration)))
+    if step.duration and step.kind != "approval":
+        facts.append(Fact("Took", duration(step.duration)))
     return facts
 
 
-def _facts(step: Step) -> list[Fact]:
+def _cost_facts(step: Step, showing: Showing) -> list[Fact]:
+    """What a person should know before the rest: how long it waited for them, what a problem cost them."""
+    facts: list[Fact] = []
+    if step.duration and step.kind == "approval":
+        facts.append(Fact("Waited", duration(step.duration)))
+    if step.kind == "problem" and step.turn < len(showing.turns):
+        spent = turn_words(showing.turns[step.turn], outcome=False)
+        facts += [Fact("This turn cost", spent)] if spent else []
+    if step.url:
+        facts.append(Fact("Address", link_html(step.url, brief(step.url))))
+    return facts
+
+
+def _about(step: Step) -> list[Fact]:
     facts: list[Fact] = []
     if step.name and step.name.casefold() != step.title.casefold():
         facts.append(Fact("Tool", brief(step.name)))
-    if step.url:
-        facts.append(Fact("Address", brief(step.url)))
     if step.usage:
         facts.append(Fact("Tokens", _usage_words(step)))
     if step.linked in ("order", "inferred"):
@@ -235,7 +257,9 @@ def _content(step: Step, showing: Showing) -> tuple[list[Fact], list[Section]]:
     if step.kind == "tool":
         facts, sections = argument_views(step, showing.limit, showing.budget)
     if step.diff:
-        sections.append(_diff_section(step.diff, showing.limit))
+        changed = diff_section("What changed", step.diff, showing.limit)
+        changed.note = "" if changed.note == step.detail else changed.note
+        sections.append(changed)
     elif step.files:
         sections.append(_files_section(step))
     if step.subagent is not None and step.subagent in showing.chats:
@@ -262,76 +286,18 @@ def _text_sections(step: Step, showing: Showing) -> list[Section]:
         return []
     if step.kind in ("asked", "said", "thought", "made", "remembered", "task"):
         folded = step.injected is not None and text.count("\n") > 12
-        return [_words_section("Context" if folded else "", text, showing, folded=folded)]
+        return [words_section("Context" if folded else "", text, showing.limit, showing.budget, folded=folded)]
     if step.kind == "tool":
-        return [_result_section(step, text, showing)]
+        return result_sections(step, text, showing.limit, showing.budget)
     if step.topic == "compaction":
-        return [_words_section("Summary", text, showing)]
-    if step.topic == "plan" and all(map(_CHECKS.fullmatch, text.split("\n"))):
-        return [_checks_section(text)]
-    return [_terminal_section("", text, showing.limit)]
-
-
-def _words_section(label: str, text: str, showing: Showing, *, folded: bool = False) -> Section:
-    clipped = clip(text, showing.limit)
-    head, tail = (
-        Markup(markdown_html(part, showing.budget)) if part else Markup() for part in (clipped.head, clipped.tail)
-    )
-    return Section("words", label, head, clipped.words() if clipped.left_out else "", tail, folded)
-
-
-def _terminal_section(label: str, text: str, limit: int | None) -> Section:
-    clipped = clip(text, limit)
-    head, tail = (Markup(terminal_html(part)) for part in (clipped.head, clipped.tail))
-    lines = text.count("\n") + 1
-    folded = bool(label) and lines >= FOLDED_FROM
-    return Section("terminal", label, head, clipped.words() if clipped.left_out else "", tail, folded)
-
-
-def _checks_section(text: str) -> Section:
-    """A plan's lines, `[x] done`, `[~] begun` or `[ ] open`, as a checklist."""
-    items = []
-    for mark, words in _CHECKS.findall(text):
-        state, said = {"x": ("done", "Done"), "~": ("begun", "Begun"), " ": ("open", "To do")}[mark]
-        items.append(f'<li class="{state}"><span class="vh">{said}: </span><bdi>{escape(words, prose=True)}</bdi></li>')
-    return Section("checklist", "", items_html(items))
-
-
-def _result_section(step: Step, text: str, showing: Showing) -> Section:
-    label = "What came back"
-    path = path_of(step)
-    language = language_of(path)
-    if step.family == "explore" and path and language and step.status == "done":
-        section = _file_section(label, text, language, showing)
-    elif len(text) <= LONGEST and text.lstrip()[:1] in ("{", "[") and text.rstrip()[-1:] in ("}", "]"):
-        section = code_section(label, text, "json", showing.limit, showing.budget)
-    else:
-        section = _terminal_section(label, text, showing.limit)
-    lines = text.count("\n") + 1
-    notes = [f"exit status {step.exit_status}" if step.exit_status is not None else ""]
-    notes.append(f"{lines:,} lines" if lines >= 10 else "")
-    section.note = " · ".join(note for note in notes if note)
-    section.folded = lines >= FOLDED_FROM
-    return section
-
-
-def _file_section(label: str, text: str, language: str, showing: Showing) -> Section:
-    """A file that was read: highlighted as its language, the tool's line numbers taken out of the text."""
-    numbers = _NUMBERED.findall(text)
-    if len(text) > LONGEST or len(numbers) < text.count("\n") or not numbers:
-        return code_section(label, text, language, showing.limit, showing.budget)
-    html = code_html(_NUMBERED.sub("", text), language, showing.budget)
-    gutter = "\n".join(escape(number) for number in numbers)
-    head = Markup(f'<span class="gutter" aria-hidden="true">{gutter}\n</span><code>{html}</code>')
-    return Section("numbered", label, head)
-
-
-def _diff_section(diff: str, limit: int | None) -> Section:
-    clipped = clip(diff, limit)
-    head, tail = (Markup(diff_html(part)) if part else Markup() for part in (clipped.head, clipped.tail))
-    changes = [line[:1] for line in diff.split("\n") if not line.startswith(("+++ ", "--- "))]
-    note = f"+{changes.count('+'):,} −{changes.count('-'):,}"
-    return Section("diff", "What changed", head, clipped.words() if clipped.left_out else "", tail, note=note)
+        return [words_section("Summary", text, showing.limit, showing.budget)]
+    tasks = checklist(text) if step.topic == "plan" else None
+    if tasks is not None:
+        return [Section("checklist", "", tasks)]
+    value = parsed(text)
+    if value:
+        return object_sections(value, "", showing.limit, showing.budget)
+    return [terminal_section("", text, showing.limit)]
 
 
 def _files_section(step: Step) -> Section:

@@ -14,8 +14,8 @@ class Section:
     """One piece of a step: its words, what it asked for, what came back, what it changed."""
 
     kind: str
-    """`words` (prose), `terminal`, `code`, `diff`, `text`, `numbered`, `checklist`, `questions`,
-    `files`, `chat` or `pictures`."""
+    """`words` (prose), `terminal`, `code`, `diff`, `text`, `numbered`, `facts`, `checklist`, `links`,
+    `questions`, `files`, `chat` or `pictures`."""
     label: str
     """`What came back`; empty where the step's words speak for themselves."""
     head: Markup = NOTHING
@@ -56,12 +56,19 @@ class StepView:
     gap: str
     """The pause before the step that the axis folds, in words."""
     facts: list[Fact] = field(default_factory=list)
+    """What to know before the rest: its short arguments, a wait, what a problem cost."""
+    about: list[Fact] = field(default_factory=list)
+    """Where and when it was, and by what: for who wants to look it up."""
     sections: list[Section] = field(default_factory=list)
     data: list[tuple[str, str]] = field(default_factory=list)
     """What a counter of the page reads: names and values of `data-` attributes."""
     mark: str = ""
     """A word for how it ended, where it did not end well."""
     subtitle: str = ""
+    outcome: str = ""
+    """What came of it in a word or two, beside the title in the list."""
+    speaks: bool = False
+    """Whether the title is the beginning of words that the details have whole."""
 
 
 @dataclass(slots=True)
