@@ -24,6 +24,8 @@ CHROMIUM_FLAGS = (
 
 FIREFOX = ("firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote")
 
+CONTEXT = "Runtime.executionContextCreated"
+
 KEYS = {
     "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9, "Home": 36, "End": 35, "Enter": 13,
     " ": 32, "Escape": 27,
@@ -94,6 +96,16 @@ class Chromium:
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def read_in_frames(self, expression: str) -> list[Any]:
+        """The value of an expression in each frame of the page, the page itself first."""
+        created = [event["params"]["context"] for event in self.events if event["method"] == CONTEXT]
+        values = []
+        for number in [context["id"] for context in created if context["auxData"]["isDefault"]]:
+            answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, contextId=number)
+            assert "exceptionDetails" not in answer, answer
+            values.append(answer["result"].get("value"))
+        return values
 
     def key(self, key: str, shift: bool = False) -> None:
         """Press and release a key."""

@@ -51,16 +51,18 @@ def command(chat: str, as_json: bool, **options: Any) -> None:
 
 
 def _json(timeline: Timeline) -> str:
+    import json
     import re
 
     from trailbook import json_text
     from trailbook.writers.timeline_json import timeline_json
 
     text = json_text.dump(timeline_json(timeline), indent=2).decode("utf-8")
-    # JSON leaves characters as they are that a terminal may obey.
+    # JSON leaves characters as they are that a terminal may obey, or that show nothing.
     return re.sub(
-        "[\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]",
-        lambda found: f"\\u{ord(found.group()):04x}",
+        "[\x7f-\x9f\xad\u0600-\u0605\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+        "\U000e0000-\U000e0fff]",
+        lambda found: json.dumps(found.group())[1:-1],
         text,
     )
 
