@@ -77,9 +77,9 @@ def test_a_row_says_what_a_chat_came_to() -> None:
         "usd": 0.02,
         "first_failed": "2026-10-08-the-title-1a2b3c.html#s7",
         "files": [
-            ("the path", [(12, "2026-10-08-the-title-1a2b3c.html#s12")], 0),
-            ("b", [(12, "2026-10-08-the-title-1a2b3c.html#s12")], 0),
-            ("the path bare", [(13, "2026-10-08-the-title-1a2b3c.html#s13")], 0),
+            ("the path", [(12, "2026-10-08-the-title-1a2b3c.html#s12")], 0, "the command"),
+            ("b", [(12, "2026-10-08-the-title-1a2b3c.html#s12")], 0, "the command"),
+            ("the path bare", [(13, "2026-10-08-the-title-1a2b3c.html#s13")], 0, "the command"),
         ],
         "lost": 2,
         "report": "reports/2026-10-08-the-title-1a2b3c.html",
@@ -199,7 +199,11 @@ def test_activity_has_a_bar_a_day() -> None:
 
 def test_the_page_of_files_says_which_chat_and_step_changed_what() -> None:
     pages = pages_of(
-        row("old", files=[["src/a.py", [[3, "old.html#s3"], [9, "old-2.html#s9"]], 2]], project="/work/shop"),
+        row(
+            "old",
+            files=[["src/a.py", [[3, "old.html#s3"], [9, "old-2.html#s9"]], 2, "Make it count once"]],
+            project="/work/shop",
+        ),
         row("new", files=[["src/a.py", [[1, "new.html#s1"]], 0]], project="/work/shop", started=START + DAY),
         row("other", files=[["src/a.py", [[2, "other.html#s2"]], 0]], project="/work/till"),
     )
@@ -212,6 +216,7 @@ def test_the_page_of_files_says_which_chat_and_step_changed_what() -> None:
         "reports/new.html", "reports/new.html#s1", "reports/old.html", "reports/old.html#s3", "reports/old-2.html#s9",
     ]  # fmt: skip
     assert "and 2 more" in words(changed)
+    assert [words(why) for why in find(changed, "why")] == ["Make it count once"]
     assert "files.html" in [link.get("href") for link in pages["index.html"].iter("a")]
 
 

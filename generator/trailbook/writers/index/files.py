@@ -25,7 +25,8 @@ class Touch:
     href: str
     steps: list[tuple[int, str]]
     more: int
-    started: int = 0
+    why: str
+    """What a person had asked, where the title does not say it."""
 
 
 @dataclass(slots=True)
@@ -38,7 +39,11 @@ class Changed:
 
     def size(self) -> int:
         """About how many bytes it takes on the page."""
-        return 160 + 2 * len(self.path) + sum(220 + len(each.title) + 110 * len(each.steps) for each in self.touches)
+        return (
+            160
+            + 2 * len(self.path)
+            + sum(220 + len(each.title) + 2 * len(each.why) + 110 * len(each.steps) for each in self.touches)
+        )
 
 
 @dataclass(slots=True)
@@ -80,13 +85,14 @@ def write_files(rows: Sequence[Row], output: Output, theme: Theme) -> list[Piece
 def _files(rows: Sequence[Row], output: Output) -> list[Changed]:
     found: dict[tuple[str, str], Changed] = {}
     for row in sorted(rows, key=lambda each: (-(each.started or 0), each.stem)):
-        for path, steps, more in row.files:
+        for path, steps, more, why in row.files:
             touch = Touch(
                 row.title,
                 date_and_time(row.started, output.zone),
                 quote(row.report or row.note, safe="/"),
                 [(number, f"reports/{quote(address, safe='#')}" if address else "") for number, address in steps],
                 more,
+                why,
             )
             found.setdefault((row.project, path), Changed(path, row.project)).touches.append(touch)
     return sorted(found.values(), key=lambda each: (each.project.casefold(), each.path.casefold(), each.path))

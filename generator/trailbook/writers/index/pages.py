@@ -188,25 +188,25 @@ class _Index:
         )
 
 
-def _totals(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Everything, added up: what is known of each, and what it comes to."""
+def _totals(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """Everything, added up: what is known of each, what it comes to, and what has to be said beside it."""
     handed_on = sum(row.parent is not None for row in rows)
-    subagents = f" and {counted(handed_on, 'subagent')}" if handed_on else ""
+    subagents = f"and {counted(handed_on, 'subagent')}" if handed_on else ""
     spent = sum(row.usd or 0 for row in rows)
     used = sum(row.tokens or 0 for row in rows)
     lasted = sum(row.duration or 0 for row in rows)
     waited = sum(row.waiting for row in rows)
     failed = sum(row.failed for row in rows)
     found = [
-        ("Chats", f"{len(rows) - handed_on:,}{subagents}"),
-        ("Time", duration(lasted) if lasted else ""),
-        ("Waiting for you", duration(waited) if waited else ""),
-        ("Steps", f"{sum(row.steps for row in rows):,}"),
-        ("Tokens", tokens(used) if used else ""),
-        ("Cost", money(spent) + _estimated(rows) if spent else ""),
-        ("Didn’t work", f"{failed:,}" if failed else ""),
+        ("Chats", f"{len(rows) - handed_on:,}", subagents),
+        ("Time", duration(lasted) if lasted else "", ""),
+        ("Waiting for you", duration(waited) if waited else "", ""),
+        ("Steps", f"{sum(row.steps for row in rows):,}", ""),
+        ("Tokens", tokens(used) if used else "", ""),
+        ("Cost", money(spent) if spent else "", _estimated(rows)),
+        ("Didn’t work", f"{failed:,}" if failed else "", ""),
     ]
-    return [(name, value) for name, value in found if value]
+    return [each for each in found if each[1]]
 
 
 def _estimated(rows: Sequence[Row]) -> str:
@@ -214,7 +214,7 @@ def _estimated(rows: Sequence[Row]) -> str:
     if not any(tables):
         return ""
     partly = "" if all(tables) else "partly "
-    return f" ({partly}estimated by {', '.join(filter(None, tables))})"
+    return f"{partly}estimated by {', '.join(filter(None, tables))}"
 
 
 def _batches(items: list[Each], size: int) -> list[list[Each]]:

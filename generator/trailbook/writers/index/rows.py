@@ -49,8 +49,9 @@ class Row:
     """The price table, where `usd` is an estimate or has one in it."""
     first_failed: str = ""
     """The page and step of the first thing that did not work."""
-    files: list[tuple[str, list[tuple[int, str]], int]] = field(default_factory=list)
-    """Each changed file with the steps that changed it (number, page and step), and how many more there are."""
+    files: list[tuple[str, list[tuple[int, str]], int, str]] = field(default_factory=list)
+    """Each changed file with the steps that changed it (number, page and step), how many more there are, and what a
+    person had asked when it was first changed (empty where the title says it)."""
     more_files: int = 0
     lost: int = 0
     """How many things of the log could not be carried over."""
@@ -92,7 +93,7 @@ def row_of(chat: Chat, sheet: Sheet) -> JSON:
         report=f"reports/{sheet.stem}.html" if "report" in written else "",
         note=f"notes/{sheet.stem}.md" if "markdown" in written else "",
     )
-    files = _files(timeline, addresses)
+    files = _files(timeline, addresses, title)
     row.files, row.more_files = files[:MOST_FILES], max(len(files) - MOST_FILES, 0)
     value: JSON = {name: item for name, item in asdict(row).items() if item not in (None, "", [], False, 0)}
     return value
@@ -105,6 +106,7 @@ def from_json(value: JSON) -> Row | None:
     known = {each.name for each in fields(Row)}
     given: dict[str, Any] = {name: item for name, item in value.items() if name in known}
     given.setdefault("title", "Untitled chat")
+    given["files"] = [tuple([*file, ""][:4]) for file in given.get("files", ())]
     return Row(**given)
 
 
@@ -124,17 +126,20 @@ def _first_failed(timeline: Timeline, addresses: list[str]) -> str:
     return next((addresses[index] for index in failed), "")
 
 
-def _files(timeline: Timeline, addresses: list[str]) -> list[tuple[str, list[tuple[int, str]], int]]:
+def _files(timeline: Timeline, addresses: list[str], title: str) -> list[tuple[str, list[tuple[int, str]], int, str]]:
     steps_of: dict[str, list[int]] = {}
+    asked: dict[int, str] = {}
     for index, step in enumerate(timeline.steps):
-        if not step.inherited:
-            for path in dict.fromkeys(change.path for change in step.files):
-                steps_of.setdefault(path, []).append(index)
-    return [
-        (
-            line(path, LONGEST_PATH),
-            [(index + 1, addresses[index] if addresses else "") for index in indexes[:MOST_STEPS]],
-            max(len(indexes) - MOST_STEPS, 0),
-        )
-        for path, indexes in steps_of.items()
-    ]
+        if step.inherited:
+            continue
+        if step.kind == "asked" and step.injected is None:
+            asked.setdefault(step.turn, shorten(line(step.text or step.title), PROMPT))
+        for path in dict.fromkeys(change.path for change in step.files):
+            steps_of.setdefault(path, []).append(index)
+    found = []
+    for path, indexes in steps_of.items():
+        why = asked.get(timeline.steps[indexes[0]].turn, "")
+        linked = [(index + 1, addresses[index] if addresses else "") for index in indexes[:MOST_STEPS]]
+        more = max(len(indexes) - MOST_STEPS, 0)
+        found.append((line(path, LONGEST_PATH), linked, more, "" if why == title else why))
+    return found
