@@ -16,7 +16,7 @@ from trailbook.themes import Theme, load_theme
 from trailbook.timeline import Timeline
 from trailbook.wording import duration
 from trailbook.writers.report.overview import Address, agent_name, make_overview, subagent_section
-from trailbook.writers.report.parts import PART_BYTES, Part, gather, share_out, turn_starts
+from trailbook.writers.report.parts import Part, gather, share_out, turn_starts
 from trailbook.writers.report.steps import Showing, spelled, step_view
 from trailbook.writers.report.track import cell_title, make_track, nearest_steps, place_on_axis
 from trailbook.writers.report.views import Cell, Neighbours, Section, StepView
@@ -25,6 +25,18 @@ __all__ = ["make_views", "policy", "report_addresses", "write_report"]
 
 SLICE = 250
 """Steps that are laid out together."""
+
+PAGE_BYTES = 3_000_000
+"""What a page weighs at most; a longer chat goes on in parts."""
+
+SURE_TO_FIT = 2_200_000
+"""Bytes of steps that fit on any page, whatever its head says."""
+
+MARGIN = 50_000
+"""Bytes that are left free for what differs between a page's parts, and for the wrapping of its chunks."""
+
+TURN_BYTES = 500
+"""What the heading of a turn weighs at most."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -79,8 +91,12 @@ def _lay_out(chat: Chat, sheet: Sheet) -> Laid:
     views = [view for some, _html in done for view in some]
     html = [each for _some, some in done for each in some]
     sizes = [len(each.encode()) for each in html]
-    parts = share_out(sizes, turn_starts(timeline.steps), None if sheet.alone else PART_BYTES)
-    laid = Laid(timeline, axis, views, html, parts, sum(sizes))
+    laid = Laid(timeline, axis, views, html, [Part(1, 0, len(html))], sum(sizes))
+    if not sheet.alone and laid.size > SURE_TO_FIT:
+        room = PAGE_BYTES - MARGIN - len(_page(chat, sheet, theme, laid, Part(0, 0, 0)))
+        starts = turn_starts(timeline.steps)
+        wrapped = [size + (TURN_BYTES if index in starts else 0) for index, size in enumerate(sizes)]
+        laid = replace(laid, parts=share_out(wrapped, starts, max(room, SURE_TO_FIT)))
     _last[:] = [(chat, sheet, laid)]
     return laid
 

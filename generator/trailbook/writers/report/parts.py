@@ -14,9 +14,6 @@ from trailbook.wording import counted, duration, money_of, shorten, tokens
 CHUNK = 25
 """Steps of one chunk; the page's rules are fast because each looks at one chunk only."""
 
-PART_BYTES = 2_350_000
-"""Bytes of steps on one page. Head, axis and stylesheet take up to 0.65 MB, and the page stays under 3 MB."""
-
 
 @dataclass(slots=True)
 class Part:
@@ -42,15 +39,15 @@ class Chunk:
     steps: list[Markup] = field(default_factory=list)
 
 
-def share_out(sizes: Sequence[int], starts: Set[int], limit: int | None = PART_BYTES) -> list[Part]:
+def share_out(sizes: Sequence[int], starts: Set[int], limit: int) -> list[Part]:
     """The pages that steps of these sizes (bytes) need, split at a turn where one begins in a page's last two thirds.
 
-    A step larger than `limit` has a page of its own. `limit` None puts everything on one page.
+    A step larger than `limit` has a page of its own.
     """
     parts: list[Part] = []
     start, filled = 0, 0
     for index, size in enumerate(sizes):
-        if limit is not None and filled + size > limit and index > start:
+        if filled + size > limit and index > start:
             stop = _last_turn(start, index, starts, sizes, limit)
             parts.append(Part(len(parts) + 1, start, stop))
             start, filled = stop, sum(sizes[stop:index])

@@ -146,20 +146,25 @@ def step_view(step: Step, number: int, showing: Showing) -> StepView:
 
 def _subtitle(step: Step) -> str:
     """What is said beside the title, unless the title, the step's own words or its arguments say it."""
-    if not step.detail or step.detail == step.text or step.kind in ("remembered", "problem"):
-        return ""
-    told = [step.title, *(value for value in (step.arguments or {}).values() if isinstance(value, str))]
-    said = step.detail.strip()
-    if any(said in (each.strip(), without_home(each.strip()), line(each)) for each in told if len(each) < MOST_LOOKED):
+    if not step.detail or step.detail == step.text or step.kind in ("remembered", "problem") or _is_told(step):
         return ""
     return brief(step.detail)
+
+
+def _is_told(step: Step) -> bool:
+    """Whether what stands beside the title is the title, or one of the arguments."""
+    said = (step.detail or "").strip()
+    told = [step.title, *(value for value in (step.arguments or {}).values() if isinstance(value, str))]
+    return any(
+        said in (each.strip(), without_home(each.strip()), line(each)) for each in told if len(each) < MOST_LOOKED
+    )
 
 
 def _outcome(step: Step) -> str:
     """What came of a step in a word or two, for the list: of changes and tests, and of what did not end well."""
     if step.kind == "problem":
         return brief(line(step.text or ""), 80)
-    if step.kind != "tool" or not step.detail:
+    if step.kind != "tool" or not step.detail or _is_told(step):
         return ""
     if step.status in ("failed", "declined") or step.family in ("edit", "verify"):
         return brief(step.detail.removeprefix("Failed: "), 80)
