@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 
 from conftest import EXAMPLES
-from trailbook.chat import Agent, Called, Chat, Returned, Said, Text
+from trailbook.bundling import bundle
+from trailbook.chat import Agent, Called, Chat, Place, Returned, Said, Text
 from trailbook.comparison import Comparison
 from trailbook.exporting import export_chat
 from trailbook.formats import Output, Sheet
-from trailbook.ledger import Ledger, keep_nothing
-from trailbook.page_fidelity import compare_pages
+from trailbook.ledger import Entry, Ledger, keep_nothing
+from trailbook.page_fidelity import compare_pages, compare_whole_page
 from trailbook.page_ledger import count_note, count_report
 from trailbook.readers import Found, reader
+from trailbook.recounting import recount_page
 from trailbook.stores import survey
 from trailbook.writers.markdown import write_note
 from trailbook.writers.report import write_report
@@ -54,6 +56,32 @@ def test_every_page_of_every_example_has_a_step_for_everything(found: Found) -> 
     comparisons = compared(found)
     assert {name.partition("/")[0] for name in comparisons} == {"reports", "notes"}
     assert [(name, loss.text) for name, each in comparisons.items() for loss in each.losses] == []
+
+
+@pytest.mark.parametrize("source", sorted({found.reader for found in examples()}))
+@pytest.mark.parametrize("format_name", ["report", "markdown"])
+def test_one_file_of_all_the_chats_of_an_agent_has_a_step_for_everything(source: str, format_name: str) -> None:
+    chosen = [found for found in examples() if found.reader == source]
+    made = bundle(chosen, format_name, Output(zone=UTC), Path(), alone=len(chosen) == 1)
+    recounted = recount_page(made.pieces[0].name, made.pieces[0].data, format_name, made.sources)
+    assert (recounted.lost, recounted.lines[1:]) == (False, [])
+
+
+def test_a_subagent_that_stands_in_no_call_has_a_step_and_its_own_on_an_exported_page() -> None:
+    below = Chat("below/1", "s", Agent("A", None, "P"), events=[Said(text="Looked", place=Place("b", 1))])
+    chat = Chat("c", "s", Agent("A", None, "P"), events=[Said(text="Done", place=Place("a", 1))], subagents=[below])
+    (page,) = write_report(chat, Sheet(Output(zone=UTC), "c", alone=True))
+    assert b"Handed on, by no call that the log names" in page.data
+    log = Ledger("c", [Entry("answer", Place("a", 1), b"")])
+    log.subagents = [Ledger("below/1", [Entry("answer", Place("b", 1), b"")])]
+    assert compare_whole_page([log], count_report([("c", page.data)]), "report").losses == []
+    without = page.data.replace(b' data-kind="said" data-chat', b' data-kind="noted" data-chat')
+    assert without != page.data
+    lost = compare_whole_page([log], count_report([("c", without)]), "report").losses
+    assert [loss.kind for loss in lost] == ["answer"]
+    log.subagents.append(Ledger("gone", [Entry("call", Place("b", 2), b"", id="t")]))
+    lost = compare_whole_page([log], count_report([("c", page.data)]), "report").losses
+    assert [loss.text for loss in lost] == ["The call of t has no step."]
 
 
 def test_the_sentence_counts_the_chats_own_calls_and_its_results_without_one() -> None:

@@ -659,7 +659,7 @@ def test_an_interrupt_leaves_what_is_finished_and_the_next_build_goes_on(logs: P
     for number in range(6):
         plain_reader.write(logs / f"{number}.log", f"#plain c{number} Chat {number}", "> Hello")
     slow = (
-        "told = site.Told(each=lambda found: (print('done', flush=True), time.sleep(0.3)))\n"
+        "told = site.Told(each=lambda found: (print('done', flush=True), time.sleep(5)))\n"
         "try:\n    site.build(plan, told=told)\nexcept KeyboardInterrupt:\n    sys.exit(130)"
     )
     run = subprocess.Popen(_script(logs, folder, slow), stdout=subprocess.PIPE, text=True, start_new_session=True)

@@ -51,9 +51,15 @@ def _by_chat(logs: Iterable[Ledger]) -> dict[str | None, Ledger]:
     """The subagents below some chats, by their ids; those of one id as one."""
     found: dict[str | None, list[Ledger]] = {}
     for log in logs:
-        for key, ledger in list(_each(log, ""))[1:]:
-            found.setdefault(key.rpartition("/")[2], []).append(ledger)
+        for ledger in _below(log):
+            found.setdefault(ledger.chat, []).append(ledger)
     return {chat: _merged(ledgers) for chat, ledgers in found.items()}
+
+
+def _below(log: Ledger) -> Iterable[Ledger]:
+    for subagent in log.subagents:
+        yield subagent
+        yield from _below(subagent)
 
 
 def _merged(logs: Iterable[Ledger]) -> Ledger:

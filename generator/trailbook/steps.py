@@ -13,6 +13,7 @@ from trailbook.chat import (
     Asked,
     Branch,
     Browsed,
+    Chat,
     Compacted,
     Cost,
     Event,
@@ -147,6 +148,13 @@ def orphan_step(event: Returned, turn: int) -> Step:
         status=None if event.ok is None else ("done" if event.ok else "failed"),
         answers=False,
     )
+
+
+def subagent_step(subagent: Chat, turn: int) -> Step:
+    """The step of a subagent that stands in no call's step."""
+    title = "Handed on, by no call that the log names" if subagent.started_by is None else "Handed on"
+    key = f"noted:subagent:{subagent.id}"
+    return Step(key, "noted", turn, title, at=subagent.started, topic="subagent", subagent=subagent.id)
 
 
 def make_ids_unique(steps: Sequence[Step]) -> None:

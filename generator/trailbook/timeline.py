@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from trailbook.accounting import Account, account
 from trailbook.calls import Calls, word
 from trailbook.chat import Asked, Called, Chat, FilesChanged, Message, Returned, Usage
-from trailbook.steps import KINDS, Beginnings, Step, branch_step, make_ids_unique, step_of
+from trailbook.steps import KINDS, Beginnings, Step, branch_step, make_ids_unique, step_of, subagent_step
 from trailbook.turns import Turn, divide
 from trailbook.wording import line, shorten
 
@@ -120,6 +120,9 @@ def _steps(chat: Chat, turn_of: list[int], turns: list[Turn]) -> list[Step]:
             steps.append(step)
         beginnings.after(event)
     _settle(chat, calls, turns)
+    shown = {step.subagent for step in steps}
+    if turns:
+        steps += [subagent_step(each, turns[-1].index) for each in chat.subagents if each.id not in shown]
     make_ids_unique(steps)
     return steps
 
