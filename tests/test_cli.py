@@ -128,6 +128,8 @@ def test_files_that_are_no_chats_are_accounted_for(home: Path, run: Run) -> None
     assert "5 files: 3 chats, 1 not recognised, 1 unreadable." in err
     assert f"{home}/.plain/logs/notes.txt: not recognised: no reader knows this format" in out
     assert "z.log: unreadable: the reader for Plain Agent failed on it" in err, "trouble is said without --files too"
+    status, out, err = run("list", "--files", home / ".plain" / "logs" / "notes.txt")
+    assert (status, "notes.txt: not recognised" in out) == (1, True), "also where nothing else is there to list"
 
 
 # --- show
@@ -347,9 +349,15 @@ def test_build_refuses_in_a_sentence(home: Path, tmp_path: Path, run: Run) -> No
         (["--out", home / ".ssh"], 1, "is where keys and sign-ins live"),
         ([], 2, "Say where to: --out FOLDER"),
         (["--out", "site", empty], 1, "There are no files there"),
-        (["--out", "site", "strange.txt"], 1, "No chat was recognised in 1 files. "),
+        (
+            ["--out", "site", "strange.txt"],
+            1,
+            f"No chat was recognised in 1 file ({tmp_path}/strange.txt: no reader knows this format). Name a file or",
+        ),
         (["--out", "site", "absent/"], 1, "There is no file or folder absent/"),
-        (["--out", "site", "--from", "yesterday"], 2, "Write a day as 2026-10-08"),
+        (["--out", "site", "--from", "yesterday"], 2, "yesterday is no day. Write one as 2026-10-08."),
+        (["--out", "site", "--to", "2026-13-01"], 2, "2026-13-01 is no day. Write one as 2026-10-08."),
+        (["--out", "site", "--to", "9999-12-31"], 2, "9999-12-31 is no day"),
         (["--out", "site", "--tz", "Mars/Olympus"], 2, "There is no time zone Mars/Olympus"),
         (["--out", "site", "--theme", "no-theme"], 2, "There is no theme folder no-theme"),
         (["--out", "site", "--secrets", "no-file"], 2, "no-file cannot be read"),
@@ -360,6 +368,51 @@ def test_build_refuses_in_a_sentence(home: Path, tmp_path: Path, run: Run) -> No
         assert err.startswith("trailbook: ") or "trailbook: " in err
         assert "Traceback" not in err
     assert not (tmp_path / "site").exists()
+
+
+def test_where_no_chat_is_left_nothing_is_written(home: Path, tmp_path: Path, run: Run) -> None:
+    left = "trailbook: Nothing was written: no chat is left to write. Try other chats, or other options.\n"
+    site = tmp_path / "site"
+    assert run("build", "--out", "site", "--yes", "--agent", "nobody", "--quiet") == (1, "", left)
+    for arguments, why in (
+        (["--yes", "--agent", "nobody"], "Left out: 3 chats (3 by --agent)."),
+        (["--agent", "nobody"], "Left out: 3 chats (3 by --agent)."),
+        (["--yes", "--provider", "nobody"], "Left out: 3 chats (3 by --provider)."),
+        (["--yes", plain_reader.write(home / "e.log", "#plain e")], "Left out: 1 chat (1 with nothing in it)."),
+    ):
+        status, out, err = run("build", "--out", "site", *arguments)
+        assert (status, out.splitlines()[-1], err) == (1, why, left)
+        assert not site.exists(), "not even an empty index"
+    run("build", "--out", "site", "--yes")
+    before = test_site.contents(site)
+    assert run("build", "--out", "site", "--yes", "--source", "conch")[0] == 1
+    assert test_site.contents(site) == before
+
+
+def test_what_cannot_be_looked_into_is_said_and_is_status_6(
+    home: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = home / ".plain" / "logs"
+    plain_reader.write(logs / "z.log", "#plain z", "> Hidden")
+    real_open = os.open
+
+    def refuse(path: str, *rest: int, **named: int) -> int:
+        if Path(path).name == "z.log":
+            raise PermissionError(13, "Permission denied")
+        return real_open(path, *rest, **named)
+
+    monkeypatch.setattr(os, "open", refuse)
+    why = f"{logs}/z.log: unreadable: permission denied"
+    status, out, err = run("build", "--out", "site", "--yes")
+    assert (status, err) == (6, "")
+    assert why in out.splitlines()
+    assert len(list(Path("site/reports").iterdir())) == 3, "the others are written"
+    assert run("build", "--out", "other", "--yes", "--quiet") == (6, "", f"{why}\n")
+    assert run("preview", "--quiet")[::2] == (6, f"{why}\n")
+    assert run("export", "--out", tmp_path, "--yes", "--quiet")[::2] == (6, f"{why}\n")
+    assert run("export", "chat-aa", "--out", tmp_path, "--yes", "--quiet")[::2] == (0, ""), "nobody asked for z.log"
+    status, _out, err = run("build", "--out", "none", "--yes", logs / "z.log")
+    assert (status, "z.log: permission denied). Name a file" in err) == (1, True)
 
 
 def test_without_any_log_it_says_where_it_looked(home: Path, run: Run) -> None:
@@ -490,11 +543,17 @@ def test_export_refuses_in_a_sentence(home: Path, tmp_path: Path, run: Run) -> N
     for arguments, status, sentence in (
         (["chat-aa", "--out", tmp_path / "file"], 1, "is a file, not a folder"),
         (["chat-aa", "--out", tmp_path / "absent"], 1, "There is no folder"),
+        (["chat-aa", "--to", "absent"], 1, "There is no folder absent. Choose one that is there."),
+        (["chat-aa", "--to", "absent", "--out", tmp_path], 2, "absent is no day"),
         (["chat-aa", "--out", home / ".ssh"], 1, "keys and sign-ins live"),
         (["chat-aa", "--out", tmp_path / "way-in"], 1, "keys and sign-ins live"),
         (["chat-aa", "--out", home / ".plain"], 1, "belongs to Plain Agent"),
         (["empty-one", "--out", tmp_path], 1, "No chat is left to save"),
-        (["--from", "2030-01-01", "--out", tmp_path], 1, "No chat is left to save"),
+        (
+            ["--from", "2030-01-01", "--out", tmp_path],
+            1,
+            "4 by --from).\ntrailbook: No chat is left to save",
+        ),
         (["chat-aa", "--format", "doc"], 2, "doc"),
     ):
         ended, _out, err = run("export", "--yes", *arguments)

@@ -14,7 +14,7 @@ from trailbook import filters, stores
 from trailbook.chat import Agent, Chat, Origin
 from trailbook.failures import Stopped
 from trailbook.filters import Wanted
-from trailbook.readers import HEAD_BYTES, Found
+from trailbook.readers import HEAD_BYTES, Found, Unreadable
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +49,7 @@ def test_every_file_is_accounted_for(tmp_path: Path, monkeypatch: pytest.MonkeyP
         survey = stores.survey([logs])
 
     assert [(chat.id, chat.title) for chat in survey.chats] == [("b", None), ("a", "First chat")]
+    assert survey.files == len(survey.chats) + len(survey.skipped), "the sum that is told adds up"
     assert account(survey, logs) == {
         "a.meta": "passed over: it is a sidecar",
         "blank.log": "passed over: it is empty",
@@ -89,6 +90,26 @@ def test_an_unreadable_file_and_folder_hide_no_other(tmp_path: Path, monkeypatch
         "locked.log": "unreadable: permission denied",
         "vault": "unreadable: permission denied",
     }
+
+
+@pytest.mark.parametrize(
+    ("sentence", "why"),
+    [
+        ("{path} is compressed: install the extra.", "it is compressed: install the extra"),
+        ("{name} is cut off at byte 7.", "it is cut off at byte 7"),
+        ("Line 3 of {name} holds nothing.", "Line 3 of a.log holds nothing"),
+    ],
+)
+def test_what_a_reader_says_of_a_file_names_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sentence: str, why: str
+) -> None:
+    log = plain_reader.write(tmp_path / "a.log", "#plain a")
+
+    def fail(path: Path, head: bytes) -> None:
+        raise Unreadable(sentence.format(path=path, name=path.name))
+
+    monkeypatch.setattr(plain_reader_module(), "find", fail)
+    assert [item.why for item in stores.survey([log]).skipped] == [why]
 
 
 def test_the_same_chat_twice_is_read_from_the_preferred_file(tmp_path: Path) -> None:

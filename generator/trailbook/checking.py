@@ -73,7 +73,7 @@ def check_chats(chats: Iterable[Found], logs: Sequence[Counted]) -> Iterator[Che
 def _chats(path: Path) -> list[Found]:
     result = survey([path])
     if not result.chats:
-        why = next((f": {skipped.why}" for skipped in result.skipped), "")
+        why = next((f": {skipped.why}" for skipped in [*result.unread, *result.skipped]), "")
         raise Stopped(f"No chat was found in {path}{why}.", NOTHING)
     return result.chats
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 # A build that has nothing to do loads this module: redaction and the writers are loaded when they are used.
 
-NOTHING_IN_IT = "having nothing in them"
+NOTHING_IN_IT = "nothing in it"
 """Why an empty chat is left out."""
 
-NO_REPLY = "having no reply in them, without which the format has no place for them"
+NO_REPLY = "no reply in it, without which the format has no place for it"
 """Why a chat is left out of a trajectory file that holds exchanges only."""
 
 

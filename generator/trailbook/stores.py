@@ -52,11 +52,16 @@ class Survey:
     looked: list[Looked] = field(default_factory=list)
     """Only for the default places."""
     files: int = 0
-    """How many files were looked at."""
+    """How many files, links and pipes were looked at."""
+
+    @property
+    def unread(self) -> list[Skipped]:
+        """What could not be read, so that a chat may be there after all."""
+        return [item for item in self.skipped if item.verdict == "unreadable"]
 
     def trouble_in(self, root: Path) -> bool:
-        """Whether something in or below a path could not be read, so that a chat may be there after all."""
-        return any(item.verdict == "unreadable" and item.path.is_relative_to(root) for item in self.skipped)
+        """Whether something in or below a path could not be read."""
+        return any(item.path.is_relative_to(root) for item in self.unread)
 
 
 def survey(paths: Iterable[Path]) -> Survey:
@@ -121,6 +126,7 @@ def _files(root: Path, result: Survey) -> Iterator[Path]:
         if stat.S_ISREG(root.stat().st_mode):
             yield root
         else:
+            result.files += 1
             result.skipped.append(Skipped(root, "passed over", "it is a device, a pipe or a socket"))
         return
     folders = [root]
@@ -144,12 +150,14 @@ def _files(root: Path, result: Survey) -> Iterator[Path]:
 def _look(entry: os.DirEntry[str], root: Path, below: list[Path], result: Survey) -> Iterator[Path]:
     path = Path(entry.path)
     if entry.is_symlink():
+        result.files += 1
         result.skipped.append(Skipped(path, "passed over", _of_link(path, root)))
     elif entry.is_dir(follow_symlinks=False):
         below.append(path)
     elif entry.is_file(follow_symlinks=False):
         yield path
     else:
+        result.files += 1
         result.skipped.append(Skipped(path, "passed over", "it is a device, a pipe or a socket"))
 
 
@@ -191,7 +199,7 @@ def _answer(reader: Reader, path: Path, head: bytes) -> list[Found] | Skipped | 
     try:
         answer = reader.find(path, head)
     except Unreadable as error:
-        return Skipped(path, "unreadable", str(error))
+        return Skipped(path, "unreadable", _without_path(str(error), path))
     except OSError as error:
         return Skipped(path, "unreadable", _why(error))
     except Exception as error:
@@ -207,6 +215,14 @@ def _answer(reader: Reader, path: Path, head: bytes) -> list[Found] | Skipped | 
 def _head(path: Path) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | _NONBLOCK | _BINARY), "rb", buffering=0) as stream:
         return stream.read(HEAD_BYTES)
+
+
+def _without_path(sentence: str, path: Path) -> str:
+    """What a reader says of a file, as the end of a line that begins with its path."""
+    for name in (f"{path} ", f"{path.name} "):
+        if sentence.startswith(name):
+            return f"it {sentence.removeprefix(name)}".removesuffix(".")
+    return sentence.removesuffix(".")
 
 
 def _why(error: OSError) -> str:

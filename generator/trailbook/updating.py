@@ -71,9 +71,14 @@ class Built:
             return failures.NOT_VERIFIED
         if any(staged.exported.lost for staged in self.made):
             return failures.WORK_LOST
-        if self.failed:
-            return failures.SOME_FAILED if self.written or self.unchanged else failures.NOTHING
-        return failures.DONE
+        if self.nothing:
+            return failures.NOTHING
+        return failures.SOME_FAILED if self.failed else failures.DONE
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there was no chat to write, and none written before that is still as it should be."""
+        return not (self.made or self.unchanged or self.pruned)
 
 
 @dataclass(slots=True, frozen=True)
@@ -154,13 +159,14 @@ class Update:
             self._place(order, staged)
         for found in self.built.empty:
             if not self._files_of(found):
-                self.held.settle(self._entry(found))
+                self.held.take(self._entry(found))
         return True
 
     def rest(self) -> None:
         """What comes after the chats: those whose log is gone, the index, and the manifest."""
         self._mark_gone()
-        if self.held.entries:
+        # A folder without a chat gets no empty index; one that has an index keeps it up to date.
+        if any(entry.files for entry in self.held.entries.values()):
             self._index()
             self.held.save()
 

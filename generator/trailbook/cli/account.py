@@ -31,13 +31,16 @@ def lines_of_survey(survey: Survey, left_out: Mapping[str, int]) -> Iterator[str
     yield f"{counted(survey.files, 'file')}: {', '.join(parts)}."
     if left_out:
         yield line_of_left_out(left_out)
-    yield from (line_of_file(skipped) for skipped in survey.skipped if skipped.verdict == "unreadable")
+    yield from map(line_of_file, survey.unread)
 
 
 def line_of_left_out(left_out: Mapping[str, int]) -> str:
     """How many chats were left out, and by what."""
     total = counted(sum(left_out.values()), "chat")
-    return f"Left out: {total} ({', '.join(f'{number:,} by {why}' for why, number in sorted(left_out.items()))})."
+    reasons = (
+        f"{number:,} {'by' if why.startswith('--') else 'with'} {why}" for why, number in sorted(left_out.items())
+    )
+    return f"Left out: {total} ({', '.join(reasons)})."
 
 
 def line_of_file(skipped: Skipped) -> str:

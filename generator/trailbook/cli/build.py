@@ -11,7 +11,7 @@ import click
 from trailbook.cli import options as shared
 
 if TYPE_CHECKING:
-    from trailbook.updating import Built
+    from trailbook.updating import Built, Plan
 
 
 @click.command(name="build")
@@ -56,7 +56,7 @@ def _build(
 ) -> tuple[int, list[Path], Path]:
     """Build once: the exit status, the places where logs were looked for, and the folder."""
     from trailbook import site
-    from trailbook.cli import account, progress, summary
+    from trailbook.cli import progress, summary
     from trailbook.failures import NOT_CONFIRMED, USAGE, Stopped
 
     chosen = shared.choose(logs, options)
@@ -66,33 +66,38 @@ def _build(
     real = site.refuse(folder)
     if not chosen.survey.chats:
         raise shared.nothing_found(chosen.survey)
-    if not quiet:
-        shared.say(account.lines_of_survey(chosen.survey, chosen.left_out))
+    shared.tell_survey(chosen, quiet=quiet)
     plan = site.Plan(real, chosen.survey, chosen.chats, _output(chosen, options), options["prune"])
     asked = not yes and sys.stdin.isatty() and sys.stdout.isatty()
-    context = plan.output.context
+    only_shown = not yes and not asked
+    shown: list[Built] = []
 
     def confirm(built: Built) -> bool:
-        shared.say(summary.lines_of_preview(built, context))
-        shared.say(summary.lines_of_troubles(built), err=True)
+        shown.append(built)
+        _show(built, plan, quiet=False)
         return click.confirm(f"Write to {folder}?", default=True)
 
     with progress.told(folder, quiet=quiet) as told:
-        if not yes and not asked:
-            built = site.preview(plan, told)
-            shared.say(summary.lines_of_preview(built, context))
-            shared.say(summary.lines_of_troubles(built), err=True)
-            raise Stopped("Nothing was written: there is no terminal to ask on. Add --yes to write.", NOT_CONFIRMED)
-        built = site.build(plan, confirm if asked else None, told)
+        built = site.preview(plan, told) if only_shown else site.build(plan, confirm if asked else None, told)
     if not built.confirmed:
         raise Stopped("Nothing was written.", NOT_CONFIRMED)
-    if not asked:
-        if built.made and not quiet:
-            shared.say(summary.lines_of_preview(built, context))
-        shared.say(summary.lines_of_troubles(built), err=True)
+    if not shown:
+        _show(built, plan, quiet=yes and quiet)
+    if only_shown and not built.nothing:
+        raise Stopped("Nothing was written: there is no terminal to ask on. Add --yes to write.", NOT_CONFIRMED)
+    shared.say(summary.lines_of_nothing(built), err=True)
     if not quiet:
         shared.say(summary.lines_of_result(built, folder))
-    return built.status, chosen.survey.walked, real
+    return chosen.status(built.status), chosen.survey.walked, real
+
+
+def _show(built: Built, plan: Plan, *, quiet: bool) -> None:
+    from trailbook.cli import summary
+
+    if not quiet:
+        shared.say(summary.lines_of_preview(built, plan.output.context) if built.made else ())
+        shared.say(summary.lines_of_left_out(built))
+    shared.say(summary.lines_of_troubles(built), err=True)
 
 
 def _output(chosen: shared.Chosen, options: dict[str, Any]) -> Any:

@@ -39,10 +39,11 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
     --to takes a folder to save in, too.
     """
     from trailbook import bundling
+    from trailbook.cli import account
     from trailbook.failures import NOT_CONFIRMED, NOTHING, WORK_LOST, Stopped
     from trailbook.terminal import line
 
-    if out is None and options["until"] and Path(options["until"]).expanduser().is_dir():
+    if out is None and options["until"] and not _is_day(options["until"]):
         out, options["until"] = Path(options["until"]), None
     chosen = shared.choose(chats, options)
     folder = out or bundling.default_folder()
@@ -51,6 +52,8 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
         raise shared.nothing_found(chosen.survey)
     output = shared.output_of(chosen, options, (format_name,))
     made = bundling.bundle(chosen.chats, format_name, output, folder, alone=len(chats) == 1 and len(chosen.chats) == 1)
+    made.left_out.update(chosen.left_out)
+    shared.say(map(account.line_of_file, chosen.unread), err=True)
     shared.say(made.failed, err=True)
     if not made.sources:
         shared.say(_left_out(made), err=True)
@@ -68,7 +71,19 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
     click.echo(line(f"Saved as {path}"))
     if recounted.lost or not quiet:
         shared.say(map(line, recounted.lines), err=recounted.lost)
-    return WORK_LOST if recounted.lost else made.status
+    return WORK_LOST if recounted.lost else chosen.status(made.status)
+
+
+def _is_day(text: str) -> bool:
+    """Whether `--to` names a day; else it names a folder."""
+    from datetime import UTC
+
+    from trailbook.filters import day_end
+
+    try:
+        return not Path(text).expanduser().is_dir() and day_end(text, UTC) is not None
+    except (ValueError, OverflowError):
+        return False
 
 
 def _preview(made: Bundle, folder: Path, context: Context | None) -> Iterator[str]:

@@ -32,6 +32,8 @@ def command(logs: tuple[str, ...], files: bool, **options: Any) -> None:
 
     chosen = choose(logs, options)
     if not chosen.survey.chats:
+        for skipped in chosen.survey.skipped if files else ():
+            click.echo(account.line_of_file(skipped))
         raise nothing_found(chosen.survey)
     redact = redaction_of(chosen, options)
     chosen = _sure(chosen)

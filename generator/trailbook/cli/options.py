@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trailbook.failures import USAGE, Stopped
+from trailbook.failures import DONE, SOME_FAILED, USAGE, Stopped
 
 if TYPE_CHECKING:
     from trailbook.filters import Wanted
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trailbook.readers import Found
     from trailbook.redaction.context import Context
     from trailbook.settings import Settings
-    from trailbook.stores import Survey
+    from trailbook.stores import Skipped, Survey
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -97,6 +97,12 @@ class Chosen:
     wanted: Wanted
     zone: tzinfo
     settings: Settings
+    unread: list[Skipped]
+    """What lies where the chats were looked for and could not be looked into."""
+
+    def status(self, status: int) -> int:
+        """The exit status of a run that else ended with `status`."""
+        return SOME_FAILED if status == DONE and self.unread else status
 
 
 def choose(what: tuple[str, ...], options: dict[str, Any]) -> Chosen:
@@ -111,20 +117,18 @@ def choose(what: tuple[str, ...], options: dict[str, Any]) -> Chosen:
     set_ = settings.load()
     try:
         zone = zones.zone_of(options["tz"] or set_.tz)
-        since = filters.day_start(options["since"], zone) if options["since"] else None
-        until = filters.day_end(options["until"], zone) if options["until"] else None
     except ValueError as error:
-        raise Stopped(_of_value(error), USAGE) from None
+        raise Stopped(str(error), USAGE) from None
     wanted = filters.Wanted(
-        since,
-        until,
+        _moment(filters.day_start, options["since"], zone),
+        _moment(filters.day_end, options["until"], zone),
         options["agents"],
         options["providers"],
         options["sources"],
         options["projects"],
         not options["no_automatic"],
     )
-    found, picked = _find(what, options["places"] or set_.logs)
+    found, picked, unread = _find(what, options["places"] or set_.logs)
     left_out: Counter[str] = Counter()
     chats = []
     for chat in picked:
@@ -133,7 +137,7 @@ def choose(what: tuple[str, ...], options: dict[str, Any]) -> Chosen:
             chats.append(chat)
         else:
             left_out[why] += 1
-    return Chosen(found, chats, left_out, wanted, zone, set_)
+    return Chosen(found, chats, left_out, wanted, zone, set_, unread)
 
 
 def only_chat(chosen: Chosen, what: str) -> Found:
@@ -206,6 +210,16 @@ def redaction_of(chosen: Chosen, options: dict[str, Any]) -> Callable[[str], str
     return lambda text: redact_glimpse(text, context) if text else text
 
 
+def tell_survey(chosen: Chosen, *, quiet: bool) -> None:
+    """Print what was found; quietly only what could not be looked into."""
+    from trailbook.cli import account
+
+    if quiet:
+        say(map(account.line_of_file, chosen.unread), err=True)
+    else:
+        say(account.lines_of_survey(chosen.survey, chosen.left_out))
+
+
 def say(lines: Iterable[str], *, err: bool = False) -> None:
     """Print lines."""
     for each in lines:
@@ -219,31 +233,45 @@ def nothing_found(survey: Survey) -> Stopped:
         return Stopped(f"No chats were found where {products} keep theirs. Name a file or a folder with logs.")
     if not survey.files and not survey.skipped:
         return Stopped("There are no files there. Name a file or a folder with logs.")
-    first = survey.skipped[0] if survey.skipped else None
-    why = f" {first.path}: {first.why}." if first else ""
-    return Stopped(f"No chat was recognised in {survey.files:,} files.{why}")
+    return Stopped(f"No chat was recognised{_told_of(survey)}. Name a file or a folder with an agent's logs.")
 
 
-def _find(what: tuple[str, ...], places: tuple[Path, ...]) -> tuple[Survey, list[Found]]:
-    """The survey and the chats of it that LOGS name; ids are looked up in `places`, else where the agents keep logs."""
+def _told_of(survey: Survey) -> str:
+    """How many files were looked at, and of the one that tells most why it is no chat."""
+    from trailbook.wording import counted
+
+    files = f" in {counted(survey.files, 'file')}" if survey.files else ""
+    if not survey.skipped:
+        return files
+    telling = {"unreadable": 0, "not recognised": 1}
+    most = min(survey.skipped, key=lambda item: telling.get(item.verdict, 2))
+    return f"{files} ({most.path}: {most.why})"
+
+
+def _find(what: tuple[str, ...], places: tuple[Path, ...]) -> tuple[Survey, list[Found], list[Skipped]]:
+    """The survey, the chats of it that LOGS name, and what could not be looked into where they were looked for.
+
+    Ids are looked up in `places`, else where the agents keep logs; what is unreadable there is no matter.
+    """
     from trailbook import stores
 
     paths = [Path(item) for item in what if Path(item).expanduser().exists()]
     ids = [item for item in what if not Path(item).expanduser().exists()]
     if not ids and (paths or places):
         found = stores.survey(paths or places)
-        return found, found.chats
+        return found, found.chats, found.unread
     if not ids:
         found = stores.survey_places()
-        return found, found.chats
+        return found, found.chats, found.unread
     found = stores.survey([*paths, *(places or stores.places())])
     below = [path.expanduser().resolve() for path in paths]
     named = {stores.source_of(_by_id(id_, found.chats)) for id_ in ids}
-    return found, [
-        chat
-        for chat in found.chats
-        if stores.source_of(chat) in named or any(chat.path.is_relative_to(path) for path in below)
-    ]
+
+    def is_below(path: Path) -> bool:
+        return any(path.is_relative_to(folder) for folder in below)
+
+    chats = [chat for chat in found.chats if stores.source_of(chat) in named or is_below(chat.path)]
+    return found, chats, [skipped for skipped in found.unread if is_below(skipped.path)]
 
 
 def _by_id(beginning: str, chats: list[Found]) -> Found:
@@ -258,6 +286,10 @@ def _by_id(beginning: str, chats: list[Found]) -> Found:
     return matches[0]
 
 
-def _of_value(error: ValueError) -> str:
-    text = str(error)
-    return text if text.startswith("There is no time zone") else f"{text}. Write a day as 2026-10-08."
+def _moment(of_day: Callable[[str, tzinfo], int], text: str | None, zone: tzinfo) -> int | None:
+    if not text:
+        return None
+    try:
+        return of_day(text, zone)
+    except (ValueError, OverflowError):
+        raise Stopped(f"{text} is no day. Write one as 2026-10-08.", USAGE) from None

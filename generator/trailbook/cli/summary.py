@@ -44,10 +44,14 @@ def lines_of_removed(removed: Removed, context: Context | None) -> Iterator[str]
         yield f"Not looked for: {known} that are short, plain words or numbers."
 
 
-def lines_of_troubles(built: Built) -> Iterator[str]:
-    """The chats that were left out or failed."""
+def lines_of_left_out(built: Built) -> Iterator[str]:
+    """The chats that were left out once they were read."""
     if built.left_out:
         yield line_of_left_out(built.left_out)
+
+
+def lines_of_troubles(built: Built) -> Iterator[str]:
+    """The chats that failed, and what was not written or is not whole."""
     yield from _some([line(f"Failed: {why}") for _found, why in built.failed])
     for found, kinds in built.unsafe:
         what = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
@@ -58,8 +62,16 @@ def lines_of_troubles(built: Built) -> Iterator[str]:
             yield from _some(["  " + line(text) for text in staged.exported.fidelity])
 
 
+def lines_of_nothing(built: Built) -> Iterator[str]:
+    """That nothing was written, where there was nothing to write."""
+    if built.nothing:
+        yield "trailbook: Nothing was written: no chat is left to write. Try other chats, or other options."
+
+
 def lines_of_result(built: Built, folder: Path) -> Iterator[str]:
     """What was written where."""
+    if built.nothing:
+        return
     parts = [f"{counted(built.written, 'chat')} written"]
     for number, words in (
         (built.unchanged, "unchanged"),
