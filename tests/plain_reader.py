@@ -2,8 +2,9 @@
 tested with it, apart from any real format.
 
 The first line is `#plain ID TITLE`. Then one line an event: `> asked`, `< said`, `= origin`, `@ 2026-10-08T09:30` for
-the time of what follows, `/ working folder`, `% engine`, and three that go wrong: `! unreadable`, `! broken` and
-`! dead` (the process ends). A file that starts with `#aside` is a sidecar.
+the time of what follows, `/ working folder`, `% engine`, `& a person's name` that settings beside the log would know,
+and three that go wrong: `! unreadable`, `! broken` and `! dead` (the process ends). A file that starts with `#aside` is
+a sidecar.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
             origin=next((line[2:] for line in lines if line.startswith("= ")), "chat"),
             size=status.st_size,
             preference=head.count(b"preferred"),
+            names=tuple(line[2:] for line in lines if line.startswith("& ")),
         )
     ]
 

@@ -335,6 +335,14 @@ def test_what_is_taken_out_is_in_no_list_and_no_timeline(home: Path, run: Run) -
     assert "Okafor" in out
 
 
+def test_the_names_that_lie_beside_any_log_are_taken_out_of_all(home: Path, run: Run) -> None:
+    plain_reader.write(home / ".plain" / "logs" / "d.log", "#plain d Mira Okafor", "& Mira Okafor", "> Ask Mira Okafor")
+    plain_reader.write(home / ".plain" / "logs" / "e.log", "#plain e Also", "> Mira Okafor knows")
+    for arguments in (["preview"], ["list"], ["show", "d"], ["show", "e", "--json"], ["find", "knows"]):
+        status, out, err = run(*arguments)
+        assert (status, "Okafor" in out + err, "[name]" in out) == (0, False, True), arguments
+
+
 def test_build_refuses_in_a_sentence(home: Path, tmp_path: Path, run: Run) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "full").mkdir()

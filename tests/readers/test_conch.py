@@ -1005,6 +1005,16 @@ def test_the_names_that_conch_knows(
     if settings is not None:
         (tmp_path / "settings.json").write_bytes(settings)
     assert conch.PLACES.names() == Names(names)
+    monkeypatch.setenv("CONCH_HOME", str(tmp_path / "another"))
+    log = log_of(tmp_path, [event("user.message", messageId="u", text="x")])
+    assert found_in(log).names == names, "a home that is not this person's own knows names, too"
+
+
+def test_a_log_that_lies_by_itself_has_nobody_s_settings(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_bytes(SETTINGS[0][0] or b"")
+    log = log_of(tmp_path / "home", [event("user.message", messageId="u", text="x")])
+    (tmp_path / "downloads").mkdir()
+    assert found_in(log.rename(tmp_path / "downloads" / log.name)).names == ()
 
 
 def test_the_files_beside_a_log_are_no_chats(tmp_path: Path) -> None:

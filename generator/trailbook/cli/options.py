@@ -187,13 +187,20 @@ def context_of(chosen: Chosen, options: dict[str, Any]) -> Context:
     from trailbook.redaction.context import UnreadableSecrets, load_context
 
     known = [reader.PLACES.names() for _name, reader in readers()]
+    # Of all chats that were found, so that a narrower choice takes out the same.
+    found = chosen.survey.chats
+    beside = sorted({name for chat in found for name in chat.names})
     try:
         return load_context(
-            names=[*options["names"], *chosen.settings.names, *(name for each in known for name in each.names)],
+            names=[
+                *options["names"],
+                *chosen.settings.names,
+                *(name for each in known for name in each.names),
+                *beside,
+            ],
             known=[secret for each in known for secret in each.secrets],
             secret_files=[*options["secrets"], *chosen.settings.secrets],
-            # Of all chats that were found, so that a narrower choice takes out the same.
-            working_folders=sorted({chat.cwd for chat in chosen.survey.chats if chat.cwd}),
+            working_folders=sorted({chat.cwd for chat in found if chat.cwd}),
             number=options["number"],
         )
     except UnreadableSecrets as error:

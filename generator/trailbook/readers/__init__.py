@@ -77,6 +77,8 @@ class Found:
     """Where the same chat (reader, id) is found twice, the one with the higher preference is read."""
     remark: str | None = None
     """A word that a list adds to the title, such as `archived`."""
+    names: tuple[str, ...] = ()
+    """Persons whom the agent's settings beside the log name, for redaction: it need not be this person's own agent."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -17,7 +17,9 @@ from trailbook.readers.conch.home import (
     index_file,
     index_of,
     moment,
+    names_in,
     origin_of,
+    settings_file,
 )
 from trailbook.readers.lines import records_of_head
 from trailbook.readers.values import Fields, string
@@ -94,6 +96,7 @@ def _found(path: Path, events: list[Fields]) -> Found:
         updated=(moment(record.get("updatedAt")) if record is not None else None) or stat.st_mtime_ns // 1_000_000,
         origin=origin_of(record).kind,
         size=stat.st_size,
+        names=names_in(settings_file(path)),
     )
 
 

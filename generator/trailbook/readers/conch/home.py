@@ -55,6 +55,11 @@ def agents_file(log: Path) -> Path | None:
     return log.parent.parent / "agents" / "agents.json" if log.parent.name == CONVERSATIONS else None
 
 
+def settings_file(log: Path) -> Path | None:
+    """The settings of the home that a log lies in; None where a log lies by itself. They need not exist."""
+    return log.parent.parent / "settings.json" if log.parent.name == CONVERSATIONS else None
+
+
 def index_of(log: Path) -> Index:
     """The index beside a log. A missing or damaged one is no error: it has no records, and says why."""
     path = index_file(log)
@@ -142,23 +147,31 @@ def _homes() -> list[Path]:
     return [usual] if not chosen or Path(chosen) == usual else [Path(chosen), usual]
 
 
-def _known_names() -> Names:
-    """The person's name and the people they told Conch about."""
-    found: list[str] = []
-    for home in _homes()[:1]:
-        try:
-            settings = fields(read_document(home / "settings.json", Problems()))
-        except (OSError, ValueError):
-            continue
-        profile = fields(settings.get("profile"))
-        people = [fact.get("text") for fact in map(fields, items(profile.get("facts"))) if fact.get("kind") == "person"]
-        found += [name for name in map(string, [profile.get("name"), *people]) if name]
-    return Names(names=tuple(dict.fromkeys(found)))
+def names_in(settings: Path | None) -> tuple[str, ...]:
+    """The person whose settings these are, and the people they told Conch about; nobody where there are none."""
+    if settings is None:
+        return ()
+    try:
+        stat = settings.stat()
+        return _names(settings, stat.st_mtime_ns, stat.st_size)
+    except OSError:
+        return ()
+
+
+@lru_cache(maxsize=4)
+def _names(path: Path, _changed: int, _size: int) -> tuple[str, ...]:
+    try:
+        settings = fields(read_document(path, Problems()))
+    except ValueError:
+        return ()
+    profile = fields(settings.get("profile"))
+    people = [fact.get("text") for fact in map(fields, items(profile.get("facts"))) if fact.get("kind") == "person"]
+    return tuple(dict.fromkeys(name for name in map(string, [profile.get("name"), *people]) if name))
 
 
 PLACES = Places(
     logs=lambda: [home / CONVERSATIONS for home in _homes()[:1]],
     stores=_homes,
     allowed=lambda: [home / "workspace" for home in _homes()],
-    names=_known_names,
+    names=lambda: Names(names=names_in(_homes()[0] / "settings.json")),
 )
