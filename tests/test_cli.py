@@ -310,7 +310,7 @@ def test_a_chat_that_still_holds_a_secret_is_not_written(home: Path, run: Run, m
     assert "[password]" in out
     site = Path("site")
     assert not [path for path in site.rglob("*") if path.is_file() and HOME_SECRET in path.read_text()]
-    monkeypatch.setattr("trailbook.exporting.redact", lambda chat, context: (chat, Removed()))
+    monkeypatch.setattr("trailbook.making.redact", lambda chat, context: (chat, Removed()))
     status, _out, err = run("build", "--out", "other", "--yes", "--secrets", secrets)
     assert status == 4
     assert "Not written: secrets were still in what" in err

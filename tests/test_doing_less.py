@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from claude_code_logs import model, text, user, write
-from trailbook import exporting, site, stores
+from trailbook import making, site, stores
 from trailbook.formats import Output
 from trailbook.redaction import replacing
 from trailbook.redaction.context import Context
@@ -32,7 +32,7 @@ class Here(Executor):
 def done(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How many logs are read, texts are searched and pages are rendered."""
     done: Counter[str] = Counter()
-    read, find, render = exporting.read, replacing.Batch, Theme.render
+    read, find, render = making.read, replacing.Batch, Theme.render
 
     def reading(*given: Any) -> Any:
         done["logs"] += 1
@@ -46,7 +46,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         done[template] += 1
         return render(theme, template, **values)
 
-    monkeypatch.setattr(exporting, "read", reading)
+    monkeypatch.setattr(making, "read", reading)
     monkeypatch.setattr(replacing, "Batch", searching)
     monkeypatch.setattr(Theme, "render", rendering)
     return done

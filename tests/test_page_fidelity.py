@@ -15,9 +15,9 @@ from conftest import EXAMPLES
 from trailbook.bundling import bundle
 from trailbook.chat import Agent, Called, Chat, Place, Returned, Said, Text
 from trailbook.comparison import Comparison
-from trailbook.exporting import export_chat
 from trailbook.formats import Output, Sheet
 from trailbook.ledger import Entry, Ledger, keep_nothing
+from trailbook.making import make_chat
 from trailbook.page_fidelity import compare_pages, compare_whole_page
 from trailbook.page_ledger import count_note, count_report
 from trailbook.readers import Found, reader
@@ -35,9 +35,9 @@ def examples() -> list[Found]:
 
 
 def pages_of(found: Found) -> tuple[Ledger, Pages, dict[str, str]]:
-    exported = export_chat(found, Output(zone=UTC))
+    made = make_chat(found, Output(zone=UTC))
     ledger = reader(found.reader).count(found, keep_nothing)
-    return ledger, {piece.name: piece.data for piece in exported.pieces}, exported.stems
+    return ledger, {piece.name: piece.data for piece in made.pieces}, made.stems
 
 
 def compared(found: Found, change: Callable[[str, str], str] = lambda name, page: page) -> dict[str, Comparison]:

@@ -354,7 +354,7 @@ def test_the_examples_are_estimated_in_whole() -> None:
     data_snapshot.set_custom_snapshot(None)
     from datetime import UTC
 
-    from trailbook.exporting import read
+    from trailbook.making import read
     from trailbook.stores import survey
 
     for found in survey([EXAMPLES / "claude_code"]).chats:

@@ -21,10 +21,10 @@ import pytest
 import plain_reader
 from trailbook import failures, fidelity, formats, json_text, manifest, pool, saving, site, staging, stores
 from trailbook.chat import JSON, Asked, Chat
-from trailbook.exporting import export_chat
 from trailbook.failures import Stopped
 from trailbook.filters import Wanted
 from trailbook.formats import NOTHING_IN_IT, Format, Output, Piece, Sheet
+from trailbook.making import make_chat
 from trailbook.readers import Found
 from trailbook.redaction.context import load_context
 
@@ -452,7 +452,7 @@ def test_no_leaves_no_trace_and_yes_writes(logs: Path, tmp_path: Path) -> None:
 
 def test_a_preview_writes_nothing(logs: Path, tmp_path: Path) -> None:
     built = site.preview(plan(logs, tmp_path / "site"))
-    assert [staged.exported.steps for staged in built.made] == [1, 2], "the newest first"
+    assert [staged.made.steps for staged in built.made] == [1, 2], "the newest first"
     assert {path.name for path in tmp_path.iterdir()} == {"logs"}
 
 
@@ -470,10 +470,10 @@ def test_what_a_worker_is_given_and_gives_can_be_sent(logs: Path) -> None:
     output = Output(zone=ZoneInfo("Europe/Berlin"), context=load_context(secret_files=[], environment={}))
     order = pickle.loads(pickle.dumps(staging.Order(survey.chats[0], output)))
     assert order == staging.Order(survey.chats[0], output)
-    exported = export_chat(order.found, order.output)
-    again = pickle.loads(pickle.dumps(exported))
-    assert again == exported
-    assert [piece.name for piece in exported.pieces] == [piece.name for piece in export_chat(*_given(survey)).pieces]
+    made = make_chat(order.found, order.output)
+    again = pickle.loads(pickle.dumps(made))
+    assert again == made
+    assert [piece.name for piece in made.pieces] == [piece.name for piece in make_chat(*_given(survey)).pieces]
 
 
 def _given(survey: stores.Survey) -> tuple[Found, Output]:
@@ -495,7 +495,7 @@ def copy_of(chat: Chat, sheet: Sheet) -> list[Piece]:
 @pytest.fixture
 def _copies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(formats.FORMATS, "copy", Format(copy_of, bundle, each=False))
-    monkeypatch.setattr("trailbook.exporting.TRAJECTORIES", ("copy",))
+    monkeypatch.setattr("trailbook.making.TRAJECTORIES", ("copy",))
     monkeypatch.setitem(fidelity.NOT_CARRIED, "plain", frozenset())
 
 
@@ -504,12 +504,12 @@ def test_a_trajectory_that_lost_work_is_said_and_is_status_5(logs: Path, tmp_pat
     output = Output(formats=("copy",))
     built = site.build(plan(logs, tmp_path / "site", output=output))
     assert built.status == failures.DONE
-    assert [len(staged.exported.fidelity) for staged in built.made] == [1, 1]
+    assert [len(staged.made.fidelity) for staged in built.made] == [1, 1]
     plain_reader.write(logs / "c.log", "#plain c Lossy", "> One", "< Two")
     built = site.build(plan(logs, tmp_path / "site", output=output))
     assert built.status == failures.WORK_LOST
     (lossy,) = built.made
-    assert "lost or changed: 1 answer" in lossy.exported.fidelity[0]
+    assert "lost or changed: 1 answer" in lossy.made.fidelity[0]
 
 
 @pytest.mark.usefixtures("_copies")
@@ -519,7 +519,7 @@ def test_a_log_that_grew_meanwhile_is_no_loss(logs: Path, tmp_path: Path) -> Non
     given = replace(given, chosen=[replace(chat, title="Lossy") for chat in given.chosen if chat.id == "a"])
     built = site.build(given)
     assert built.status == failures.DONE
-    assert "The log went on while it was read" in built.made[0].exported.fidelity[0]
+    assert "The log went on while it was read" in built.made[0].made.fidelity[0]
 
 
 # --- faults

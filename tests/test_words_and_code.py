@@ -17,8 +17,8 @@ import trailbook
 from conftest import ROOT
 from trailbook import cli, failures, formats, readers, settings
 from trailbook.checking import check
-from trailbook.exporting import export_chat
 from trailbook.formats import TRAJECTORIES, Output
+from trailbook.making import make_chat
 from trailbook.readers import reader
 from trailbook.redaction.removed import KINDS
 from trailbook.stores import survey
@@ -175,11 +175,11 @@ def test_the_example_of_a_reader_and_of_a_format_work(examples: dict[str, Module
     log.write_text(JOURNAL)
     (found,) = survey([log]).chats
     assert (found.reader, found.id, found.title) == ("journal", "j-1", "Plant the pears")
-    exported = export_chat(found, Output(formats=("report", "markdown", "words", "atif"), zone=UTC))
-    pieces = {piece.name.partition("/")[0]: piece for piece in exported.pieces}
+    made = make_chat(found, Output(formats=("report", "markdown", "words", "atif"), zone=UTC))
+    pieces = {piece.name.partition("/")[0]: piece for piece in made.pieces}
     assert sorted(pieces) == ["notes", "reports", "trajectories", "words"]
     assert pieces["words"].data == b"Which pears?\n\nConference.\n"
-    assert [(each.kind, each.count) for each in exported.diagnostics] == [("unknown-record", 2), ("damaged-line", 1)]
+    assert [(each.kind, each.count) for each in made.diagnostics] == [("unknown-record", 2), ("damaged-line", 1)]
     written = tmp_path / "written.json"
     written.write_bytes(pieces["trajectories"].data)
     (checked,) = check(written, log)
@@ -192,9 +192,9 @@ def test_the_ledger_of_the_example_shows_what_its_reader_loses(examples: dict[st
     log.write_text(JOURNAL)
     shorter.write_text("".join(line for line in JOURNAL.splitlines(keepends=True) if "Conference" not in line))
     (found,) = survey([shorter]).chats
-    exported = export_chat(found, Output(formats=("atif",), zone=UTC))
+    made = make_chat(found, Output(formats=("atif",), zone=UTC))
     written = tmp_path / "written.json"
-    written.write_bytes(exported.pieces[0].data)
+    written.write_bytes(made.pieces[0].data)
     (checked,) = check(written, log)
     assert checked.comparison is not None
     assert not checked.comparison.complete

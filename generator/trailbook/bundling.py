@@ -10,10 +10,10 @@ from pathlib import Path
 
 from trailbook import denied, failures, names, saving
 from trailbook.chat import Chat, with_subagents
-from trailbook.exporting import read, unsafe
 from trailbook.failures import Stopped
 from trailbook.filters import left_out_when_read
 from trailbook.formats import FORMATS, NO_REPLY, NOTHING_IN_IT, TRAJECTORIES, Output, Piece, Sheet
+from trailbook.making import read, unsafe
 from trailbook.readers import Found, reader
 from trailbook.recounting import Recounted, recount, recount_page
 from trailbook.redaction.removed import Removed

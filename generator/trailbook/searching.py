@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from trailbook import pool
 from trailbook.chat import Text, with_subagents
-from trailbook.exporting import paths_of, read_redacted
 from trailbook.failures import Stopped
 from trailbook.filters import left_out_when_read
 from trailbook.formats import Output
+from trailbook.making import paths_of, read_redacted
 from trailbook.readers import Found
 from trailbook.staging import reason
 from trailbook.timeline import Step, make_timeline

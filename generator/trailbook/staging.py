@@ -14,7 +14,7 @@ from trailbook.manifest import Written
 from trailbook.readers import Found, Unreadable
 
 if TYPE_CHECKING:
-    from trailbook.exporting import Exported
+    from trailbook.making import Made
 
 
 @dataclass(slots=True, frozen=True)
@@ -33,7 +33,7 @@ class Staged:
     """A chat whose files lie in the staging folder."""
 
     found: Found
-    exported: Exported
+    made: Made
     """Without the bytes of its pieces."""
     folder: Path | None = None
     files: dict[str, Written] = field(default_factory=dict)
@@ -49,21 +49,21 @@ class Failed:
 
 def stage(order: Order) -> Staged | Failed:
     """Make one chat. What goes wrong with the chat comes back as Failed; trouble with the disk raises Stopped."""
-    from trailbook.exporting import export_chat
+    from trailbook.making import make_chat
 
     found = order.found
     try:
-        exported = export_chat(found, order.output, order.given)
+        made = make_chat(found, order.output, order.given)
     except Stopped:
         raise  # a theme that is wrong, say, is wrong for every chat
     except Exception as error:
         return Failed(reason(error, found))
-    staged = Staged(found, exported, order.folder)
+    staged = Staged(found, made, order.folder)
     if order.folder is not None:
         saving.clear(order.folder)
-        staged.files = {piece.name: lay(order.folder, piece) for piece in exported.pieces}
+        staged.files = {piece.name: lay(order.folder, piece) for piece in made.pieces}
         _recount(staged, order.folder)
-    exported.pieces = []
+    made.pieces = []
     return staged
 
 
@@ -80,23 +80,23 @@ def reason(error: Exception, found: Found) -> str:
 
 def _recount(staged: Staged, folder: Path) -> None:
     """Compare the pages and the trajectories with the log; sidecars are read with the file that they lie beside."""
-    pages = {name: (folder / name).read_bytes() for name in staged.exported.pages}
+    pages = {name: (folder / name).read_bytes() for name in staged.made.pages}
     if pages:
         from trailbook.recounting import recount_pages
 
-        counted = recount_pages(pages, staged.exported.stems, staged.found)
-        staged.exported.fidelity += counted.lines
-        staged.exported.lost = counted.lost
-    files = [folder / name for name in staged.exported.trajectories]
-    if files or staged.exported.no_file:
+        counted = recount_pages(pages, staged.made.stems, staged.found)
+        staged.made.fidelity += counted.lines
+        staged.made.lost = counted.lost
+    files = [folder / name for name in staged.made.trajectories]
+    if files or staged.made.no_file:
         from trailbook.recounting import recount, recount_nothing
 
         for recounted in (
             recount(files, [staged.found]),
-            *(recount_nothing(name, [staged.found]) for name in staged.exported.no_file),
+            *(recount_nothing(name, [staged.found]) for name in staged.made.no_file),
         ):
-            staged.exported.fidelity += recounted.lines
-            staged.exported.lost = staged.exported.lost or recounted.lost
+            staged.made.fidelity += recounted.lines
+            staged.made.lost = staged.made.lost or recounted.lost
 
 
 def lay(folder: Path, piece: Piece) -> Written:

@@ -69,7 +69,7 @@ class Built:
             return failures.NOT_CONFIRMED
         if self.unsafe:
             return failures.NOT_VERIFIED
-        if any(staged.exported.lost for staged in self.made):
+        if any(staged.made.lost for staged in self.made):
             return failures.WORK_LOST
         if self.nothing:
             return failures.NOTHING
@@ -110,13 +110,13 @@ def results(
         for order, result in made:
             if isinstance(result, failures.Stopped):
                 raise result
-            if isinstance(result, Staged) and result.exported.unsafe:
-                built.unsafe.append((order.found, result.exported.unsafe))
-            elif isinstance(result, Staged) and result.exported.left_out is None:
+            if isinstance(result, Staged) and result.made.unsafe:
+                built.unsafe.append((order.found, result.made.unsafe))
+            elif isinstance(result, Staged) and result.made.left_out is None:
                 yield order, result
             elif isinstance(result, Staged):
-                built.left_out[result.exported.left_out or ""] += 1
-                if result.exported.left_out == NOTHING_IN_IT:
+                built.left_out[result.made.left_out or ""] += 1
+                if result.made.left_out == NOTHING_IN_IT:
                     built.empty.append(order.found)
             else:
                 why = result.why if isinstance(result, Failed) else f"{order.found.path} could not be made: {result}."
@@ -215,7 +215,7 @@ class Update:
     def _place(self, order: Order, staged: Staged) -> None:
         entry = self._entry(order.found)
         entry.digits = order.given.digits
-        entry.stems, entry.files, entry.rows = staged.exported.stems, staged.files, staged.exported.rows
+        entry.stems, entry.files, entry.rows = staged.made.stems, staged.files, staged.made.rows
         self.built.kept += place_files(self.held, entry, order.folder or self.private)
         self.built.written += 1
 
@@ -264,7 +264,7 @@ class Update:
         entry = Entry(INDEX, key)
         before = self.held.entries.get(INDEX)
         if before is None or before.key != key or manifest.stale(self.held.folder, before):
-            from trailbook.exporting import redacted
+            from trailbook.making import redacted
 
             folder = self.private / "index"
             for piece in formats.write_index(rows, redacted(skipped, self.plan.output), self.plan.output):

@@ -127,7 +127,7 @@ def test_no_reader_and_no_writer_trips(attacked: dict[str, Attacked]) -> None:
 
 
 def test_nothing_is_lost(attacked: dict[str, Attacked]) -> None:
-    lost = [staged.exported.fidelity for staged in made(attacked) if staged.exported.lost]
+    lost = [staged.made.fidelity for staged in made(attacked) if staged.made.lost]
     assert lost == []
 
 
@@ -215,10 +215,10 @@ def test_no_note_runs_or_loads_anything_in_two_markdown_engines(
 def test_front_matter_reads_back_as_the_log_has_it(attacked: dict[str, Attacked]) -> None:
     for each in attacked.values():
         for _log, found, staged in each.made:
-            if isinstance(staged, Failed) or staged.exported.left_out:
+            if isinstance(staged, Failed) or staged.made.left_out:
                 continue
             chats = list(with_subagents(reader(found.reader).read(found, UTC)))
-            for chat, stem in zip(chats, staged.exported.stems.values(), strict=True):
+            for chat, stem in zip(chats, staged.made.stems.values(), strict=True):
                 assert staged.folder is not None
                 note = (staged.folder / "notes" / f"{stem}.md").read_text("utf-8")
                 compare(chat, yaml.safe_load(note.split("\n---\n")[0].removeprefix("---\n")))

@@ -81,7 +81,7 @@ def _costs(chosen: Chosen) -> dict[tuple[str, str], str]:
 
 def _cost(order: Order) -> str:
     from trailbook.chat import with_subagents
-    from trailbook.exporting import read
+    from trailbook.making import read
     from trailbook.timeline import make_timeline
     from trailbook.wording import money
 

@@ -30,8 +30,8 @@ def command(chat: str, as_json: bool, **options: Any) -> None:
     CHAT is an id, the beginning of one, or a path.
     """
     from trailbook.cli.options import choose, only_chat, output_of
-    from trailbook.exporting import read_redacted
     from trailbook.failures import Stopped
+    from trailbook.making import read_redacted
     from trailbook.staging import reason
     from trailbook.timeline import make_timeline
 

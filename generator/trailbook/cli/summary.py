@@ -22,11 +22,11 @@ _MOST_NAMED = 20
 
 def lines_of_preview(built: Built, context: Context | None) -> Iterator[str]:
     """How many chats and steps there are, and what comes out, with places as they read afterwards."""
-    steps = sum(staged.exported.steps for staged in built.made)
+    steps = sum(staged.made.steps for staged in built.made)
     yield f"{counted(len(built.made), 'chat')}, {counted(steps, 'step')}."
     if not built.made:
         return
-    removed = reduce(add, [staged.exported.removed for staged in built.made])
+    removed = reduce(add, [staged.made.removed for staged in built.made])
     yield from lines_of_removed(removed, context)
 
 
@@ -57,9 +57,9 @@ def lines_of_troubles(built: Built) -> Iterator[str]:
         what = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         yield line(f"Not written: secrets were still in what {found.path} would have become ({what}).")
     for staged in built.made:
-        if staged.exported.lost:
+        if staged.made.lost:
             yield line(f"Work was lost from {staged.found.path}:")
-            yield from _some(["  " + line(text) for text in staged.exported.fidelity])
+            yield from _some(["  " + line(text) for text in staged.made.fidelity])
 
 
 def lines_of_nothing(built: Built) -> Iterator[str]:
@@ -82,10 +82,10 @@ def lines_of_result(built: Built, folder: Path) -> Iterator[str]:
         if number:
             parts.append(f"{number:,} {words}")
     yield f"{', '.join(parts)}."
-    compared = [staged for staged in built.made if staged.exported.trajectories]
-    if compared and not any(staged.exported.lost for staged in compared):
+    compared = [staged for staged in built.made if staged.made.trajectories]
+    if compared and not any(staged.made.lost for staged in compared):
         yield f"The trajectories of {counted(len(compared), 'chat')} were counted again: nothing of the logs is lost."
-    damaged = [staged for staged in built.made if any(each.lost for each in staged.exported.diagnostics)]
+    damaged = [staged for staged in built.made if any(each.lost for each in staged.made.diagnostics)]
     if damaged:
         yield f"Something could not be read in {counted(len(damaged), 'chat')}; each report says what."
     yield from _some([line(f"Kept as it is, since somebody changed it: {folder / name}") for name in built.kept])

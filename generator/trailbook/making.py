@@ -1,6 +1,6 @@
 """One chat, all the way: read, redacted, written as bytes, searched for secrets. What every build and export does.
 
-`export_chat` is pure but for reading the log, and picklable with all it is given and gives, so that it runs in a worker
+`make_chat` is pure but for reading the log, and picklable with all it is given and gives, so that it runs in a worker
 on any executor.
 """
 
@@ -22,7 +22,7 @@ from trailbook.timeline import Timeline, title_of
 
 
 @dataclass(slots=True)
-class Exported:
+class Made:
     """What came of one chat."""
 
     left_out: str | None = None
@@ -48,7 +48,7 @@ class Exported:
     """Whether a file lacks something that its format carries."""
 
 
-def export_chat(found: Found, output: Output, given: Given | None = None) -> Exported:
+def make_chat(found: Found, output: Output, given: Given | None = None) -> Made:
     """Read a chat, take out what is to be taken out, and write it in each of the output's formats.
 
     Raises readers.Unreadable, OSError.
@@ -56,21 +56,21 @@ def export_chat(found: Found, output: Output, given: Given | None = None) -> Exp
     chat, removed = read_redacted(found, output)
     why = left_out_when_read(chat, output.wanted) or (None if chat.events else NOTHING_IN_IT)
     if why is not None:
-        return Exported(why)
-    exported = Exported(stems=stems(chat, given or Given(), output.zone), removed=removed)
-    for each, sheet in _sheets(chat, exported, output):
-        exported.steps += len(sheet.timeline_of(each).steps)
-        exported.diagnostics += each.diagnostics
+        return Made(why)
+    made = Made(stems=stems(chat, given or Given(), output.zone), removed=removed)
+    for each, sheet in _sheets(chat, made, output):
+        made.steps += len(sheet.timeline_of(each).steps)
+        made.diagnostics += each.diagnostics
         for name in output.formats:
             if each is chat or FORMATS[name].each:
-                _add(exported, name, FORMATS[name].write(each, sheet), output)
+                _add(made, name, FORMATS[name].write(each, sheet), output)
         if output.formats:
-            exported.rows.append(formats.row_of(each, sheet))
+            made.rows.append(formats.row_of(each, sheet))
     if output.context is not None:
-        exported.unsafe = unsafe(exported.pieces, secrets_of(output.context, removed))
-    if exported.unsafe:
-        exported.pieces, exported.pages, exported.trajectories, exported.no_file = [], [], [], []
-    return exported
+        made.unsafe = unsafe(made.pieces, secrets_of(output.context, removed))
+    if made.unsafe:
+        made.pieces, made.pages, made.trajectories, made.no_file = [], [], [], []
+    return made
 
 
 def read_redacted(found: Found, output: Output) -> tuple[Chat, Removed]:
@@ -105,14 +105,14 @@ def redacted(rows: Iterable[list[str]], output: Output) -> list[JSON]:
     return [[redact_text(text, context) if context else text for text in row] for row in rows]
 
 
-def _add(exported: Exported, format_name: str, pieces: list[Piece], output: Output) -> None:
+def _add(made: Made, format_name: str, pieces: list[Piece], output: Output) -> None:
     if not pieces:
-        exported.no_file.append(format_name)
+        made.no_file.append(format_name)
     elif format_name in TRAJECTORIES:
-        exported.trajectories.append(pieces[0].name)
+        made.trajectories.append(pieces[0].name)
     elif FORMATS[format_name].marked and output.theme is None:
-        exported.pages += [piece.name for piece in pieces]
-    exported.pieces += pieces
+        made.pages += [piece.name for piece in pieces]
+    made.pieces += pieces
 
 
 def stems(chat: Chat, given: Given, zone: tzinfo) -> dict[str, str]:
@@ -146,12 +146,12 @@ def _paths(chat: Chat, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield from _paths(subagent, path)
 
 
-def _sheets(chat: Chat, exported: Exported, output: Output) -> Iterator[tuple[Chat, Sheet]]:
+def _sheets(chat: Chat, made: Made, output: Output) -> Iterator[tuple[Chat, Sheet]]:
     """The chat and its subagents, each with what its writers are told."""
     each = list(with_subagents(chat))
-    stem_of = {id(one): stem for one, stem in zip(each, exported.stems.values(), strict=True)}
+    stem_of = {id(one): stem for one, stem in zip(each, made.stems.values(), strict=True)}
     parent_of = {id(below): stem_of[id(one)] for one in each for below in one.subagents}
     timelines: dict[int, Timeline] = {}
     for one in each:
         below = {subagent.id: stem_of[id(subagent)] for subagent in one.subagents}
-        yield one, Sheet(output, stem_of[id(one)], parent_of.get(id(one)), below, exported.removed, timelines=timelines)
+        yield one, Sheet(output, stem_of[id(one)], parent_of.get(id(one)), below, made.removed, timelines=timelines)
