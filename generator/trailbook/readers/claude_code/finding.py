@@ -95,7 +95,7 @@ def _sidecar(path: Path) -> Passed | None:
     if path.parent.name == "tool-results":
         session = _session_file(path.parent.parent)
         return Passed("a long output of a session, read with it", session) if session else None
-    if "subagents" not in path.parts:
+    if "subagents" not in path.parent.parts:
         return None
     session = _session_file(_above_subagents(path))
     if path.name == "journal.jsonl" and "workflows" in path.parts:
@@ -117,7 +117,7 @@ def _session_file(folder: Path) -> Path | None:
 
 def _subagent(path: Path, records: list[Fields], session: str | None) -> list[Found] | Passed:
     """A subagent's file: read with its session where that is there, else a chat of its own."""
-    below = "subagents" in path.parts
+    below = "subagents" in path.parent.parts
     parent = _session_file(_above_subagents(path)) if below else None
     if parent is None and session is not None and path.name.startswith("agent-"):
         parent = _session_file(path.parent / session)

@@ -16,7 +16,7 @@ from trailbook.readers.lines import Problems, Record, first_object, read_records
 from trailbook.readers.pieces import Piece, parse
 from trailbook.readers.values import Fields, fields, items, string
 
-TYPES = frozenset({"user", "gemini", "info", "error", "warning"})
+TYPES = ("user", "gemini", "info", "error", "warning")
 """The types of messages that are known."""
 
 _BOM = b"\xef\xbb\xbf"

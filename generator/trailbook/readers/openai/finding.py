@@ -11,7 +11,7 @@ from trailbook.readers import Found, Passed
 from trailbook.readers.pieces import listed
 from trailbook.readers.values import Fields, fields, items
 
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 # What may stand beside the messages. Sessions of some agents have `messages` too, and always much else beside.
 _BESIDE = frozenset(
     {"messages", "tools", "functions", "parallel_tool_calls", "function_call", "tool_choice", "metadata", "weight"}

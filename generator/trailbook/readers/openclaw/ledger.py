@@ -16,7 +16,7 @@ from trailbook.readers.openclaw.family import Session, children_of, session_at
 from trailbook.readers.openclaw.log import records_of, split
 from trailbook.readers.values import moment
 
-_PUT_IN = frozenset(("custom", "hookMessage", "bashExecution", "pythonExecution", "fileMention", "branchSummary"))
+_PUT_IN = ("custom", "hookMessage", "bashExecution", "pythonExecution", "fileMention", "branchSummary")
 
 
 def count(found: Found, keep: Keep) -> Ledger:
