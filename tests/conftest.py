@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -24,3 +25,23 @@ def skip_unless_required(what: str, why: str) -> None:
     if what in REQUIRED:
         pytest.fail(f"{what} are required here, and {why}")
     pytest.skip(why)
+
+
+@pytest.fixture(autouse=True)
+def _every_page_is_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever page a test has written, here or in a process forked of this one, is sound: see `pages.faults`."""
+    from jinja2.sandbox import SandboxedEnvironment
+
+    from pages import faults_once
+    from trailbook.themes import Theme
+
+    render = Theme.render
+
+    def checked(theme: Theme, template: str, **values: Any) -> bytes:
+        page = render(theme, template, **values)
+        if not isinstance(theme.environment, SandboxedEnvironment):
+            found = faults_once(page)
+            assert not found, (template, found)
+        return page
+
+    monkeypatch.setattr(Theme, "render", checked)
