@@ -654,6 +654,11 @@ def test_two_builds_at_once_wait_for_each_other(logs: Path, tmp_path: Path) -> N
     assert contents(folder) == contents(tmp_path / "clean")
 
 
+def heed_interrupts() -> None:
+    """In a program that is started: a shell has what runs in its background ignore interrupts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_leaves_what_is_finished_and_the_next_build_goes_on(logs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "site"
     for number in range(6):
@@ -662,7 +667,13 @@ def test_an_interrupt_leaves_what_is_finished_and_the_next_build_goes_on(logs: P
         "told = site.Told(each=lambda found: (print('done', flush=True), time.sleep(5)))\n"
         "try:\n    site.build(plan, told=told)\nexcept KeyboardInterrupt:\n    sys.exit(130)"
     )
-    run = subprocess.Popen(_script(logs, folder, slow), stdout=subprocess.PIPE, text=True, start_new_session=True)
+    run = subprocess.Popen(
+        _script(logs, folder, slow),
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
+    )
     assert run.stdout is not None
     assert run.stdout.readline() == "done\n"
     assert run.stdout.readline() == "done\n"

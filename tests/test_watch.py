@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from claude_code_logs import model, text, user, write
+from test_site import heed_interrupts
 from trailbook.cli import run, watching
 
 pytest.importorskip("watchfiles")
@@ -35,7 +37,8 @@ def test_a_new_log_is_built_and_an_interrupt_ends_it(tmp_path: Path) -> None:
     write(logs / "one.jsonl", [user("First"), model(text("Done"))])
     command = [sys.executable, "-m", "trailbook", "build", logs, "--out", folder, "--yes", "--watch"]
     environment = os.environ | {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
-    program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    program = subprocess.Popen(command, env=environment, preexec_fn=heed_interrupts, **pipes)
     try:
         wait_for(folder, 1)
         second = [user("Second"), model(text("Done"))]
