@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ def skip_unless_required(what: str, why: str) -> None:
     pytest.skip(why)
 
 
-@pytest.fixture(autouse=True)
-def _every_page_is_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def _every_page_is_sound() -> Iterator[None]:
     """Whatever page a test has written, here or in a process forked of this one, is sound: see `pages.faults`."""
     from jinja2.sandbox import SandboxedEnvironment
 
@@ -44,4 +45,6 @@ def _every_page_is_sound(monkeypatch: pytest.MonkeyPatch) -> None:
             assert not found, (template, found)
         return page
 
-    monkeypatch.setattr(Theme, "render", checked)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Theme, "render", checked)
+        yield
