@@ -39,8 +39,34 @@ def test_a_file_leads_to_the_step_that_changed_it(browser: Any, examples: Path) 
     browser.open((examples / "files.html").as_uri())
     browser.click("a.step")
     browser.pause(0.5)
-    assert (
-        browser.read("document.activeElement.closest('.st').querySelector('.det').textContent").count("What changed")
-        >= 0
-    )
-    assert browser.read("location.pathname").find("/reports/") > 0
+    assert "/reports/" in browser.read("location.pathname")
+    shown = browser.read("document.activeElement.closest('.st').querySelector('.det').textContent")
+    assert "What changed" in shown or "Files" in shown
+
+
+def test_filters_are_driven_by_keyboard_with_visible_focus(browser: Any, examples: Path) -> None:
+    browser.open((examples / "index.html").as_uri())
+    every = browser.read(SHOWN)
+    reached = ""
+    while reached != "SUMMARY":
+        browser.key("Tab")
+        reached = browser.read("document.activeElement.tagName")
+        assert browser.read("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    browser.key("Enter")
+    while reached != "INPUT":
+        browser.key("Tab")
+        reached = browser.read("document.activeElement.tagName")
+    browser.key("ArrowDown")
+    wanted = int(browser.read("document.activeElement.parentElement.querySelector('small').textContent"))
+    assert browser.read(SHOWN) == wanted < every
+    assert browser.read(COUNT) == f"of {every} chats"
+
+
+def test_in_a_narrow_window_filters_open_inside_it(browser: Any, examples: Path) -> None:
+    browser.size(390, 800)
+    browser.open((examples / "index.html").as_uri())
+    for number in range(browser.read("document.querySelectorAll('.filters details').length")):
+        browser.click(f".filters details:nth-of-type({number + 1}) > summary")
+        assert browser.read("document.querySelector('.filters details[open]') !== null")
+        assert browser.read("document.documentElement.scrollWidth <= innerWidth")
+    browser.size(1280, 900)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trailbook.chat import Chat
 from trailbook.formats import Sheet
@@ -27,6 +27,7 @@ class Article:
 def write_batch(chats: Sequence[Chat], sheet: Sheet) -> bytes:
     """One page of all the chats, in their order; each step with its words, arguments, results and changes."""
     theme = load_theme(sheet.output.theme)
+    sheet = replace(sheet, alone=True)
     style = theme.styles["batch"]
     return theme.render(
         "batch.html",

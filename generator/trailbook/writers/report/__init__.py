@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -158,7 +159,7 @@ def _page(chat: Chat, sheet: Sheet, theme: Theme, laid: Laid, part: Part) -> byt
     part_of = {index + 1: each.number for each in parts for index in range(each.start, each.stop)}
 
     def address(number: int) -> str:
-        page = "" if part_of.get(number) == part.number else _file(sheet.stem, part_of[number])
+        page = "" if part_of.get(number) == part.number else quote(_file(sheet.stem, part_of[number]))
         return f"{page}#s{number}"
 
     shown = list(laid.html)
@@ -186,15 +187,12 @@ def _page(chat: Chat, sheet: Sheet, theme: Theme, laid: Laid, part: Part) -> byt
         overview=make_overview(chat, timeline, sheet, address, laid.size if sheet.alone else 0),
         tally=views[-1].tally if views else "",
         part=part.number,
-        parts=[_file(sheet.stem, each.number) for each in parts],
-        part_starts=[each.start + 1 for each in parts],
+        parts=[quote(_file(sheet.stem, each.number)) for each in parts],
         first=part.start + 1,
         last=part.stop,
         total=len(views),
-        first_address=address(1) if views else "",
         last_address=address(len(views)) if views else "",
-        note=f"../notes/{sheet.stem}.md" if "markdown" in sheet.output.formats and not sheet.alone else "",
-        index="" if sheet.alone else "../index.html",
+        note=f"../notes/{quote(sheet.stem)}.md" if "markdown" in sheet.output.formats and not sheet.alone else "",
     )
 
 

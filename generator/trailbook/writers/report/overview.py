@@ -90,6 +90,8 @@ class Overview:
     reopen: str
     parent: str | None
     """The page of the chat that handed its work to this one."""
+    index: str
+    """The page of all chats; empty where the report is a file by itself."""
 
 
 def make_overview(chat: Chat, timeline: Timeline, sheet: Sheet, address: Address, size_of_steps: int = 0) -> Overview:
@@ -115,6 +117,7 @@ def make_overview(chat: Chat, timeline: Timeline, sheet: Sheet, address: Address
         facts=_facts(chat, timeline, sheet, size_of_steps),
         reopen=join(chat.reopen),
         parent=f"{quote(sheet.parent)}.html" if sheet.parent and not sheet.alone else None,
+        index="" if sheet.alone else "../index.html",
     )
 
 
@@ -219,15 +222,16 @@ def _asked(timeline: Timeline, address: Address) -> Listing | None:
         if step.kind == "tool":
             done.setdefault(step.turn, Counter())[step.family or "other"] += 1
     rows = [
-        Row(line(step.title, 200), [(number, address(number))], _deeds(done.get(step.turn, Counter())))
+        Row(line(step.title, 200), [(number, address(number))], _deeds(step, done.get(step.turn, Counter())))
         for number, step in enumerate(timeline.steps, 1)
         if step.kind == "asked" and step.injected is None and not step.inherited
     ]
     return _listing(f"{len(rows):,} prompts", rows) if len(rows) > 1 else None
 
 
-def _deeds(done: Counter[str]) -> str:
-    return " · ".join(f"{number:,} {family}" for family, number in done.most_common())
+def _deeds(asked: Step, done: Counter[str]) -> str:
+    deeds = [f"{number:,} {family}" for family, number in done.most_common()]
+    return " · ".join([*deeds, "abandoned"] if asked.branch is not None else deeds)
 
 
 def _failed(timeline: Timeline, address: Address) -> Listing | None:

@@ -26,7 +26,7 @@ def make_track(timeline: Timeline, axis: Axis) -> Track:
 
 
 def nearest_steps(axis: Axis) -> list[int]:
-    """For equal stretches of the axis the step nearest to each, by index."""
+    """For equal stretches of the axis the step nearest to each, by index; for the ends the first and the last."""
     positions = axis.positions
     count = min(MOST_CELLS, max(40, 2 * len(positions)))
     nearest: list[int] = []
@@ -36,6 +36,7 @@ def nearest_steps(axis: Axis) -> list[int]:
         while index + 1 < len(positions) and abs(positions[index + 1] - middle) <= abs(positions[index] - middle):
             index += 1
         nearest.append(index)
+    nearest[0], nearest[-1] = 0, len(positions) - 1
     return nearest
 
 
