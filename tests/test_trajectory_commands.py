@@ -133,7 +133,7 @@ def test_a_chat_that_a_format_has_no_place_for_is_no_empty_file(
     (tmp_path / "out").mkdir()
     assert exported(tmp_path / "out", "--format", "openai", log=log) == NOTHING
     assert list((tmp_path / "out").iterdir()) == []
-    assert "having no reply in them" in capsys.readouterr().err
+    assert "with no reply in it" in capsys.readouterr().err
 
 
 def test_a_chat_that_a_writer_forgets_in_a_batch_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
