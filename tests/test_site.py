@@ -642,7 +642,7 @@ def _script(logs: Path, folder: Path, *lines: str) -> list[str]:
 def test_two_builds_at_once_wait_for_each_other(logs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "site"
     build = 'print("said", flush=True); site.build(plan, told=site.Told(busy=lambda: print("busy", flush=True)))'
-    with site._opened(folder, site.Told()) as held:
+    with site.opened(folder, site.Told()) as held:
         manifest.Manifest(folder).save()
         other = subprocess.Popen(_script(logs, folder, build), stdout=subprocess.PIPE, text=True)
         assert other.stdout is not None

@@ -95,6 +95,8 @@ class Sheet:
     """What was taken out of the chat and its subagents."""
     alone: bool = False
     """Whether the file is exported by itself: one page whatever its size, with nothing beside it to link to."""
+    part: bool = False
+    """Whether the file is one of many that belong together: JSON lines even where it holds one chat only."""
     timelines: dict[int, Timeline] = field(default_factory=dict, repr=False)
     """The timelines that were made already, by the `id()` of their chat; shared by the sheets of one export."""
 
@@ -168,6 +170,7 @@ def _trajectory(module: str, ending: str, ending_of_many: str) -> Format:
             images=sheet.output.images,
             atif_version=sheet.output.atif_version,
             sharegpt_dialect=sheet.output.sharegpt_dialect,
+            lines=sheet.part,
         )
         written: Written = getattr(writer, f"write_{module}")(chats, options)
         if not written.data:
@@ -179,7 +182,7 @@ def _trajectory(module: str, ending: str, ending_of_many: str) -> Format:
         return write([chat], sheet, "trajectories/", f".{module.replace('_', '-')}{ending}")
 
     def many(chats: list[Chat], sheet: Sheet) -> list[Piece]:
-        return write(chats, sheet, "", ending if len(chats) == 1 else ending_of_many)
+        return write(chats, sheet, "", ending if len(chats) == 1 and not sheet.part else ending_of_many)
 
     return Format(one, many, each=False)
 

@@ -27,6 +27,8 @@ _NOT_PLAIN = re.compile(r"[\\:\x00-\x1f]")
 
 INDEX = ("", "index")
 """The entry of the pages over all chats."""
+PART = "part"
+"""How the names of an export's parts begin, of each of which there is an entry; its source is empty."""
 
 
 @dataclass(slots=True)
@@ -129,6 +131,11 @@ def is_ours(folder: Path) -> bool:
     """Whether a folder is one that trailbook builds."""
     path = folder / NAME
     return path.is_file() and not path.is_symlink() and not path.parent.is_symlink()
+
+
+def has_parts(manifest: Manifest) -> bool:
+    """Whether it is the manifest of an export in parts rather than of a folder of reports."""
+    return any(not source and name.startswith(PART) for source, name in manifest.entries)
 
 
 def load(folder: Path) -> Manifest:

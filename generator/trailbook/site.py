@@ -37,7 +37,9 @@ def build(
     told = told or Told()
     built = Built()
     try:
-        with _opened(folder, told) as held, saving.staging(folder / OWN) as private:
+        with opened(folder, told) as held, saving.staging(folder / OWN) as private:
+            if manifest.has_parts(held):
+                raise Stopped(f"{plan.folder} holds the parts of an export. Choose another folder.")
             update = Update(plan, held, private, built, told, executor)
             if update.chats(confirm):
                 update.rest()
@@ -79,7 +81,7 @@ def refuse(folder: Path) -> Path:
 
 
 @contextmanager
-def _opened(folder: Path, told: Told) -> Iterator[Manifest]:
+def opened(folder: Path, told: Told) -> Iterator[Manifest]:
     """The folder's manifest, which nobody else changes meanwhile. A new folder of which nothing came is gone again."""
     new = not folder.exists()
     own = folder / OWN

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @shared.trajectory_options
 @click.option("--prune", is_flag=True, help="Remove the reports of chats whose log is gone.")
 @click.option("--watch", is_flag=True, help="Build again whenever a log changes (with --yes).")
+@shared.dask_option
 @shared.yes_option
 @shared.quiet_option
 def command(logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, watch: bool, **options: Any) -> int:
@@ -55,7 +56,7 @@ def _build(
     logs: tuple[str, ...], out: Path | None, yes: bool, quiet: bool, options: dict[str, Any]
 ) -> tuple[int, list[Path], Path]:
     """Build once: the exit status, the places where logs were looked for, and the folder."""
-    from trailbook import site
+    from trailbook import cluster, site
     from trailbook.cli import progress, summary
     from trailbook.failures import NOT_CONFIRMED, USAGE, Stopped
 
@@ -77,8 +78,11 @@ def _build(
         _show(built, plan, quiet=False)
         return click.confirm(f"Write to {folder}?", default=True)
 
-    with progress.told(folder, quiet=quiet) as told:
-        built = site.preview(plan, told) if only_shown else site.build(plan, confirm if asked else None, told)
+    with cluster.executor(options["dask"]) as executor, progress.told(folder, quiet=quiet) as told:
+        if only_shown:
+            built = site.preview(plan, told, executor)
+        else:
+            built = site.build(plan, confirm if asked else None, told, executor)
     if not built.confirmed:
         raise Stopped("Nothing was written.", NOT_CONFIRMED)
     if not shown:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @shared.images_option
 @shared.estimate_option
 @shared.trajectory_options
+@shared.dask_option
 @shared.yes_option
 @shared.quiet_option
 def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: bool, quiet: bool, **options: Any) -> int:
@@ -36,7 +37,7 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
 
     CHAT is an id, the beginning of one, or a path. Without any, all chats that the options choose are saved, at most
     the newest 500. The file is named for the agent, the title and the day; one that is there is never replaced.
-    --to takes a folder to save in, too.
+    --to takes a folder to save in, too. With --dask there are as many files as it takes: part-00000.jsonl, …
     """
     from trailbook import bundling
     from trailbook.cli import account
@@ -45,6 +46,8 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
 
     if out is None and options["until"] and not _is_day(options["until"]):
         out, options["until"] = Path(options["until"]), None
+    if options["dask"]:
+        return _in_parts(chats, out, format_name, yes, quiet, options)
     chosen = shared.choose(chats, options)
     folder = out or bundling.default_folder()
     bundling.refuse(folder)
@@ -72,6 +75,33 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
     if recounted.lost or not quiet:
         shared.say(map(line, recounted.lines), err=recounted.lost)
     return WORK_LOST if recounted.lost else chosen.status(made.status)
+
+
+def _in_parts(
+    chats: tuple[str, ...], out: Path | None, format_name: str, yes: bool, quiet: bool, options: dict[str, Any]
+) -> int:
+    """Save the chats as a folder of parts, made by a cluster."""
+    from trailbook import cluster, parts, site
+    from trailbook.cli import account, progress, summary
+    from trailbook.failures import USAGE, Stopped
+
+    if out is None:
+        raise Stopped("Say where to: --out FOLDER, which every worker sees.", USAGE)
+    if not yes:
+        raise Stopped("--dask saves without asking. Look first with `trailbook preview`, then add --yes.", USAGE)
+    chosen = shared.choose(chats, options)
+    site.refuse(out)
+    if not chosen.survey.chats:
+        raise shared.nothing_found(chosen.survey)
+    output = shared.output_of(chosen, options, (format_name,))
+    with cluster.executor(options["dask"]) as executor, progress.told(out, quiet=quiet) as told:
+        made = parts.export(chosen.chats, format_name, output, out, told=told, executor=executor)
+    made.left_out.update(chosen.left_out)
+    shared.say(map(account.line_of_file, chosen.unread), err=True)
+    shared.say(summary.lines_of_parts_troubles(made), err=True)
+    if not quiet:
+        shared.say(summary.lines_of_parts(made, out, output.context))
+    return chosen.status(made.status)
 
 
 def _is_day(text: str) -> bool:

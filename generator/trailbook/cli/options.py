@@ -84,6 +84,7 @@ trajectory_options = _together(
     ),
 )
 """How trajectories are written."""
+dask_option = click.option("--dask", metavar="ADDRESS", help="Work on this Dask cluster (tcp://scheduler:8786).")
 
 
 @dataclass(slots=True, frozen=True)
@@ -183,24 +184,14 @@ def context_of(chosen: Chosen, options: dict[str, Any]) -> Context:
 
     Raises Stopped for a file of secrets that cannot be read.
     """
-    from trailbook.readers import readers
-    from trailbook.redaction.context import UnreadableSecrets, load_context
+    from trailbook import known
+    from trailbook.redaction.context import UnreadableSecrets
 
-    known = [reader.PLACES.names() for _name, reader in readers()]
-    # Of all chats that were found, so that a narrower choice takes out the same.
-    found = chosen.survey.chats
-    beside = sorted({name for chat in found for name in chat.names})
     try:
-        return load_context(
-            names=[
-                *options["names"],
-                *chosen.settings.names,
-                *(name for each in known for name in each.names),
-                *beside,
-            ],
-            known=[secret for each in known for secret in each.secrets],
+        return known.context_of(
+            chosen.survey.chats,
+            names=[*options["names"], *chosen.settings.names],
             secret_files=[*options["secrets"], *chosen.settings.secrets],
-            working_folders=sorted({chat.cwd for chat in found if chat.cwd}),
             number=options["number"],
         )
     except UnreadableSecrets as error:

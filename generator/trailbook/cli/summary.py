@@ -14,6 +14,7 @@ from trailbook.updating import Built
 from trailbook.wording import counted
 
 if TYPE_CHECKING:
+    from trailbook.parts import Export
     from trailbook.redaction.context import Context
     from trailbook.redaction.removed import Removed
 
@@ -90,6 +91,30 @@ def lines_of_result(built: Built, folder: Path) -> Iterator[str]:
         yield f"Something could not be read in {counted(len(damaged), 'chat')}; each report says what."
     yield from _some([line(f"Kept as it is, since somebody changed it: {folder / name}") for name in built.kept])
     yield str(folder / "index.html")
+
+
+def lines_of_parts(made: Export, folder: Path, context: Context | None) -> Iterator[str]:
+    """What an export in parts has written where."""
+    yield f"{counted(made.chats, 'chat')}, {counted(made.steps, 'step')} in {counted(made.parts, 'file')}."
+    if made.unchanged:
+        yield f"{counted(made.unchanged, 'part')} had been written before."
+    if made.left_out:
+        yield line_of_left_out(made.left_out)
+    if made.parts:
+        yield from lines_of_removed(made.removed, context)
+    if made.parts and not made.lost:
+        yield "Each file was counted again where it was written: nothing of the logs is lost."
+    yield line(str(folder))
+
+
+def lines_of_parts_troubles(made: Export) -> Iterator[str]:
+    """What of an export in parts failed, was not written or is not whole."""
+    yield from _some([line(f"Failed: {why}") for why in made.failed])
+    if made.unsafe:
+        what = ", ".join(f"{count} {kind}" for kind, count in made.unsafe.items())
+        yield f"Not written: secrets were still in some parts ({what})."
+    yield from _some([line(f"Work was lost: {text}") for text in made.lost])
+    yield from _some([line(f"Kept as it is, since somebody changed it: {name}") for name in made.kept])
 
 
 def _some(lines: list[str]) -> Iterator[str]:

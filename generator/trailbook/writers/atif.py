@@ -53,7 +53,7 @@ def write_atif(chats: Iterable[Chat], options: Options) -> Written:
         for branch, conversation in conversations_of(chat, options, sheet.written)
         if (document := _document(chat, conversation, sheet, _id_of(chat, branch), set()))["steps"]
     ]
-    if len(documents) == 1:
+    if len(documents) == 1 and not options.lines:
         sheet.written.data = json_text.dump(documents[0], indent=2) + b"\n"
     else:
         sheet.written.data = b"".join(json_text.dump(document) + b"\n" for document in documents)

@@ -29,6 +29,8 @@ class Options:
     """Each abandoned branch as a record of its own, after the chat's."""
     atif_version: str = "1.8"
     sharegpt_dialect: str = "hermes"
+    lines: bool = False
+    """JSON lines, also where there is one document only."""
 
 
 @dataclass(slots=True)
