@@ -219,7 +219,7 @@ def test_the_head_tells_the_chat_by_its_figures() -> None:
     page = parse(write_report(chat, Sheet(output, "report", removed=removed))[0].data)
     overview = find(page, "overview")[0]
     figures = {words(div[0]): words(div[1]) for div in find(overview, "figures")[0]}
-    assert figures["Tokens read"] == "1.2k (1.0k from cache)"
+    assert figures["Tokens read"] == "1.2k 1.0k from cache"
     assert figures["Tokens written"] == "34"
     assert figures["Cost"] == "$0.02"
     assert figures["Waiting for you"] == "0.5s"

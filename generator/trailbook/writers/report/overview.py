@@ -167,7 +167,10 @@ def subagent_section(subagent: Chat, timeline: Timeline, stem: str | None, steps
     """
     title = escape(timeline.title, prose=True)
     link = f'<a href="{quote(stem)}.html"><bdi>{title}</bdi></a>' if stem else f"<bdi>{title}</bdi>"
-    told = " · ".join(f"{fact.name}: {fact.value}" for fact in figures(timeline, len(subagent.subagents)))
+    told = " · ".join(
+        f"{fact.name}: {fact.value}" + (f" ({fact.note})" if fact.note else "")
+        for fact in figures(timeline, len(subagent.subagents))
+    )
     last = next((step.title for step in reversed(timeline.steps) if step.kind == "said"), "")
     words = f'<p dir="auto">{escape(last, prose=True)}</p>' if last else ""
     who = escape(" · ".join(filter(None, (agent_name(subagent), ", ".join(subagent.models)))), prose=True)
@@ -189,11 +192,11 @@ def _lede(chat: Chat, timeline: Timeline) -> str:
 def _token_figures(usage: Usage) -> list[Fact]:
     found: list[Fact] = []
     if usage.prompt_tokens is not None:
-        cached = f" ({tokens(usage.cached_tokens)} from cache)" if usage.cached_tokens else ""
-        found.append(Fact("Tokens read", tokens(usage.prompt_tokens) + cached))
+        cached = f"{tokens(usage.cached_tokens)} from cache" if usage.cached_tokens else ""
+        found.append(Fact("Tokens read", tokens(usage.prompt_tokens), cached))
     if usage.output_tokens is not None:
-        thinking = f" ({tokens(usage.reasoning_tokens)} thinking)" if usage.reasoning_tokens else ""
-        found.append(Fact("Tokens written", tokens(usage.output_tokens) + thinking))
+        thinking = f"{tokens(usage.reasoning_tokens)} thinking" if usage.reasoning_tokens else ""
+        found.append(Fact("Tokens written", tokens(usage.output_tokens), thinking))
     return found
 
 
@@ -201,7 +204,7 @@ def _cost_figures(timeline: Timeline) -> list[Fact]:
     totals = timeline.totals
     found: list[Fact] = []
     if totals.usd:
-        found.append(Fact("Cost", money(totals.usd) + (" (estimated)" if totals.estimated else "")))
+        found.append(Fact("Cost", money(totals.usd), "estimated" if totals.estimated else ""))
     if totals.plan_turns:
         found.append(Fact("On a plan", counted(totals.plan_turns, "turn")))
     return found

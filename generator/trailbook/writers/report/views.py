@@ -31,6 +31,8 @@ class Section:
 class Fact:
     name: str
     value: str | Markup
+    note: str = ""
+    """What is said beside the value, smaller."""
 
 
 @dataclass(slots=True)
