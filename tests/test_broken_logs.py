@@ -36,7 +36,7 @@ CASES: dict[str, tuple[Log, list[str], list[str]]] = {
             model(call("t1", command="cat x")),
             result("t1", "A\0B\aC\x1b]0;NEW-NAME\aD\bE, and after it"),
         ],
-        [", and after it"],
+        [", after it"],
         ["NEW-NAME"],
     ),
     "a streamed message": (  # ccusage/ccusage#901
