@@ -34,9 +34,9 @@ CASES: dict[str, tuple[Log, list[str], list[str]]] = {
         [
             user("read it"),
             model(call("t1", command="cat x")),
-            result("t1", "A\0B\aC\x1b]0;NEW-NAME\aD\bE, and after it"),
+            result("t1", "A\0B\aC\x1b]0;NEW-NAME\aD\bE, then"),
         ],
-        [", after it"],
+        ["E, then"],
         ["NEW-NAME"],
     ),
     "a streamed message": (  # ccusage/ccusage#901
