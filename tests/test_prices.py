@@ -238,7 +238,7 @@ def test_everything_that_is_written_says_that_it_is_an_estimate_and_of_which_tab
     assert "~$10.01" in report
     assert "$10.01 <small>estimated</small>" in report
     assert table in report
-    assert not re.search(r"(?<!~)\$10\.01(?! \(estimated\))", report)
+    assert not re.search(r"(?<!~)\$10\.01(?! <small>estimated</small>)", report)
 
     note = FORMATS["markdown"].bundle([chat], sheet)[0].data.decode()
     assert f'cost_estimated: true\ncost_estimated_by: "{table}"\n' in note
