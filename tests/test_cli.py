@@ -316,6 +316,13 @@ def test_a_chat_that_still_holds_a_secret_is_not_written(home: Path, run: Run, m
     assert "Not written: secrets were still in what" in err
     assert HOME_SECRET not in err
     assert len(list(Path("other/reports").iterdir())) == 3
+    monkeypatch.setattr("trailbook.bundling.redact_all", lambda chats, context: (list(chats), Removed()))
+    Path("saved").mkdir()
+    plain_reader.write(home / ".plain" / "logs" / "e.log", f"#plain e The gate is {HOME_SECRET}", "> Open it")
+    status, out, err = run("export", "e", "--out", "saved", "--yes", "--secrets", secrets)
+    assert (status, err) == (4, "trailbook: Nothing was saved: secrets were still in the file (1 password).\n")
+    assert HOME_SECRET not in out
+    assert list(Path("saved").iterdir()) == []
 
 
 def test_what_is_taken_out_is_in_no_list_and_no_timeline(home: Path, run: Run) -> None:

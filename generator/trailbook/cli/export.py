@@ -61,11 +61,12 @@ def command(chats: tuple[str, ...], out: Path | None, format_name: str, yes: boo
     if not made.sources:
         shared.say(_left_out(made), err=True)
         raise Stopped("No chat is left to save. Try other chats, or other options.", NOTHING)
-    if not quiet:
-        shared.say(_preview(made, folder, output.context))
     if made.unsafe:
+        # Before anything of it is shown: the secret may stand in the file's name.
         kinds = ", ".join(f"{count} {kind}" for kind, count in made.unsafe.items())
         raise Stopped(f"Nothing was saved: secrets were still in the file ({kinds}).", made.status)
+    if not quiet:
+        shared.say(_preview(made, folder, output.context))
     if not yes and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Stopped("Nothing was saved: there is no terminal to ask on. Add --yes to save.", NOT_CONFIRMED)
     if not yes and not click.confirm("Save it?", default=True):
