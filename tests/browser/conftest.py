@@ -93,6 +93,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [*sorted(folder.glob("*.html")), *sorted(folder.glob("reports/chat-*-0.html"))]
 
 
+@pytest.fixture(scope="session")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a chat in which every text is one word without an end."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    (page,) = write_report(full_chat(lambda _name: "x" * 400), Sheet(OUTPUT, "unbroken"))
+    _write(folder / "unbroken.html", page.data)
+    return folder / "unbroken.html"
+
+
 @pytest.fixture(scope="session", params=[Chromium, Firefox], ids=lambda browser: browser.name)
 def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Each of the two browsers, with one page of 1280 by 900."""

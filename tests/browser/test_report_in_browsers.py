@@ -214,6 +214,18 @@ def test_no_page_scrolls_sideways_says_a_word_or_loads_a_thing(browser: Any, exa
         assert browser.messages() == [], path
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_word_without_an_end_stays_inside(chromium: Any, unbroken: Path, width: int) -> None:
+    chromium.size(width, 900)
+    chromium.open(unbroken.as_uri())
+    wide = """[...document.querySelectorAll('.det, .det *')].filter(e => e.scrollWidth > e.clientWidth + 1
+        && e.clientWidth && !e.closest('pre') && getComputedStyle(e).overflowX != 'hidden').map(e => e.outerHTML.slice(0, 120))"""
+    for state in ("#l7", "#l12", "#all"):
+        chromium.click(state)
+        assert chromium.read(wide) == []
+    chromium.size(1280, 900)
+
+
 def test_nothing_hostile_runs_or_loads(browser: Any, hostile: list[Path]) -> None:
     for path in hostile:
         browser.open(path.as_uri(), 0.02)
