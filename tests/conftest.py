@@ -22,7 +22,7 @@ REQUIRED = set(os.environ.get("TRAILBOOK_REQUIRE", "").split(","))
 
 
 def skip_unless_required(what: str, why: str) -> None:
-    """Skip a test whose means are missing, or fail it where `what` (`browsers`, `consumers`) is required."""
+    """Skip a test whose means are missing, or fail it where `what` (`browsers`, `consumers`, `dask`) is required."""
     if what in REQUIRED:
         pytest.fail(f"{what} are required here, and {why}")
     pytest.skip(why)

@@ -125,7 +125,8 @@ def make_part(order: Order, format_name: str, output: Output, folder: Path) -> P
     if part.bundle.pieces and not part.bundle.unsafe:
         saving.clear(folder / order.name)
         part.files, part.recounted = lay_and_count(part.bundle, folder / order.name)
-    part.bundle.pieces = []
+    # What was found out need not travel back: it was only for the search in what was written.
+    part.bundle.pieces, part.bundle.removed.learned = [], frozenset()
     return part
 
 

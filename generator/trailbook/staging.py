@@ -63,7 +63,8 @@ def stage(order: Order) -> Staged | Failed:
         saving.clear(order.folder)
         staged.files = {piece.name: lay(order.folder, piece) for piece in made.pieces}
         _recount(staged, order.folder)
-    made.pieces = []
+    # What was found out need not travel back: it was only for the search in what was written.
+    made.pieces, made.removed.learned = [], frozenset()
     return staged
 
 
