@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SIZES = ((1280, 860), (390, 800))
 SCHEMES = ("light", "dark")
 PICTURES = Path(__file__).parent / "pictures"
-SMALL = (880, 560)
+SMALL = (1080, 640)
 
 
 def main(folder: Path | None) -> None:
