@@ -8,8 +8,10 @@ import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -83,6 +85,25 @@ def test_list_says_what_was_found_where(home: Path, run: Run) -> None:
         "8 Oct 2026, 09:00   Plain Agent  chat-aa    orchard  Fix the test",
     ]
     assert err.splitlines() == [f"Plain Agent: 3 chats in {home}/.plain/logs", "3 files: 3 chats."]
+
+
+def test_a_list_shows_starts_and_the_times_of_files_in_brackets(
+    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = round(datetime(2026, 10, 9, 12, tzinfo=UTC).timestamp() * 1000)
+
+    def find(path: Path, head: bytes) -> Any:
+        found = plain_reader.find(path, head)
+        assert isinstance(found, list)
+        known = found[0].id != "chat-ab"
+        return [replace(found[0], updated=moment, started=found[0].started if known else None)]
+
+    monkeypatch.setattr(sys.modules["trailbook.readers.plain"], "find", find)
+    assert [row.partition("  Plain")[0].rstrip() for row in run("list")[1].splitlines()] == [
+        "10 Oct 2026, 07:00",
+        "(9 Oct 2026, 12:00)",
+        "8 Oct 2026, 09:00",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ from trailbook.cli.options import estimate_option, redaction_options, tz_option,
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import tzinfo
 
     from trailbook.cli.options import Chosen
+    from trailbook.readers import Found
     from trailbook.staging import Order
 
 
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 @estimate_option
 @click.option("--files", is_flag=True, help="Also list every file that is no chat, and why.")
 def command(logs: tuple[str, ...], files: bool, **options: Any) -> None:
-    """List the chats, newest first, and what was found where."""
+    """List the chats, newest first, and what was found where.
+
+    The time is a chat's start; in brackets, where the log has none, the time at which the file was changed.
+    """
     from trailbook import prices
     from trailbook.cli import account
     from trailbook.cli.options import choose, nothing_found, redaction_of
@@ -94,21 +99,29 @@ def _rows(chosen: Chosen, redact: Callable[[str], str], costs: dict[tuple[str, s
     from trailbook.readers import reader
     from trailbook.stores import source_of
     from trailbook.terminal import line
-    from trailbook.wording import date_and_time, file_name
+    from trailbook.wording import file_name
 
     table = [
         (
-            date_and_time(chat.updated or chat.started, chosen.zone),
+            _when(chat, chosen.zone),
             reader(chat.reader).PRODUCT,
             line(chat.id),
             line(file_name(redact(chat.cwd or ""))),
             *([costs.get(source_of(chat), "")] if costs else []),
             line(redact(chat.title or ""))[:80] + (f" ({chat.remark})" if chat.remark else ""),
         )
-        for chat in chosen.chats
+        for chat in sorted(chosen.chats, key=lambda chat: -(chat.started or chat.updated or 0))
     ]
     widths = [min(40, max((len(row[column]) for row in table), default=0)) for column in range(5 if costs else 4)]
     return [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
         for row in table
     ]
+
+
+def _when(chat: Found, zone: tzinfo) -> str:
+    from trailbook.wording import date_and_time
+
+    if chat.started is not None:
+        return date_and_time(chat.started, zone)
+    return f"({date_and_time(chat.updated, zone)})" if chat.updated is not None else ""
