@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -104,6 +105,20 @@ def test_a_list_shows_starts_and_the_times_of_files_in_brackets(
         "(9 Oct 2026, 12:00)",
         "8 Oct 2026, 09:00",
     ]
+
+
+def test_agents_that_are_not_there_are_named_in_one_line(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONCH_HOME", "CODEX_HOME", "XDG_DATA_HOME", "GPTME_LOGS_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    shutil.copytree(EXAMPLES / "conch", home / ".conch")
+    shutil.copytree(EXAMPLES / "codex", home / ".codex")
+    rows = run("list", "--tz", "UTC")[2].splitlines()
+    assert rows[:2] == [f"Conch: 5 chats in {home}/.conch/conversations", f"Codex: 2 chats in {home}/.codex/sessions"]
+    assert rows[2].startswith("Nothing where Claude Code, gptme, Hermes, ")
+    assert rows[2].endswith(" keep theirs.")
+    assert "Codex" not in rows[2], "one of its two places is there"
 
 
 @pytest.mark.parametrize(

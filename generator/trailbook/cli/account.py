@@ -20,9 +20,11 @@ _VERDICTS = {
 
 def lines_of_survey(survey: Survey, left_out: Mapping[str, int]) -> Iterator[str]:
     """What a survey came to, a line each: the places looked at, the sums, and each file that could not be read."""
-    for look in survey.looked:
-        found = f"{counted(look.chats, 'chat')} in {look.path}" if look.exists else f"nothing at {look.path}"
-        yield f"{look.product}: {found}"
+    there = [look for look in survey.looked if look.exists]
+    yield from (f"{look.product}: {counted(look.chats, 'chat')} in {look.path}" for look in there)
+    absent = {look.product: None for look in survey.looked if look.product not in {each.product for each in there}}
+    if absent:
+        yield f"Nothing where {', '.join(absent)} keep theirs."
     products = Counter(reader(chat.reader).PRODUCT for chat in survey.chats)
     chats = counted(len(survey.chats), "chat")
     if products and not survey.looked:

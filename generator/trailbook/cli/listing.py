@@ -99,7 +99,7 @@ def _rows(chosen: Chosen, redact: Callable[[str], str], costs: dict[tuple[str, s
     from trailbook.readers import reader
     from trailbook.stores import source_of
     from trailbook.terminal import line
-    from trailbook.wording import file_name
+    from trailbook.wording import file_name, shorten
 
     table = [
         (
@@ -108,7 +108,7 @@ def _rows(chosen: Chosen, redact: Callable[[str], str], costs: dict[tuple[str, s
             line(chat.id),
             line(file_name(redact(chat.cwd or ""))),
             *([costs.get(source_of(chat), "")] if costs else []),
-            line(redact(chat.title or ""))[:80] + (f" ({chat.remark})" if chat.remark else ""),
+            shorten(line(redact(chat.title or "")), 80) + (f" ({chat.remark})" if chat.remark else ""),
         )
         for chat in sorted(chosen.chats, key=lambda chat: -(chat.started or chat.updated or 0))
     ]
