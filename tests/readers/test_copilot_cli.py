@@ -571,7 +571,7 @@ def test_a_session_of_which_nothing_is_known_is_refused_with_a_sentence(tmp_path
     (skipped,) = survey([write(tmp_path, *unknown, name="session-state/abc/events.jsonl")]).skipped
     assert (skipped.verdict, skipped.why) == (
         "unreadable",
-        "events.jsonl looks like a session of Copilot CLI, but none of its events is known: breath.taken, heart.beat.",
+        "it looks like a session of Copilot CLI, but none of its events is known: breath.taken, heart.beat",
     )
 
 

@@ -272,8 +272,8 @@ def test_cursor_s_own_databases_are_refused_with_a_sentence_and_left_as_they_are
     assert [(skipped.verdict, skipped.why) for skipped in found.skipped] == [
         (
             "unreadable",
-            f"{path.name} is a database of Cursor, whose layout is not known here: its chats are not read. "
-            "A transcript that was captured as JSON lines can be read.",
+            "it is a database of Cursor, whose layout is not known here: its chats are not read. "
+            "A transcript that was captured as JSON lines can be read",
         )
     ]
     assert ([file.name for file in path.parent.iterdir()], path.read_bytes()) == ([path.name], before)

@@ -332,7 +332,7 @@ def test_a_session_of_which_nothing_is_known_is_refused_with_a_sentence(tmp_path
     (skipped,) = survey([write(tmp_path, {"type": "turn"}, {"type": "pulse"}, {"beat": 1})]).skipped
     assert (skipped.verdict, skipped.why) == (
         "unreadable",
-        "log.jsonl is a session of Droid, but none of its records is known: no type, pulse, turn.",
+        "it is a session of Droid, but none of its records is known: no type, pulse, turn",
     )
 
 

@@ -509,7 +509,7 @@ def test_a_cut_document_is_refused_with_the_byte_where_it_ends(tmp_path: Path) -
     file.write_bytes(whole[: whole.index(b"startTime")])
     (skipped,) = survey([file]).skipped
     assert skipped.verdict == "unreadable"
-    assert skipped.why == f"log.json is cut off: it ends at byte {file.stat().st_size}, in the middle of a value."
+    assert skipped.why == f"it is cut off: it ends at byte {file.stat().st_size}, in the middle of a value"
 
 
 @pytest.mark.parametrize("before", ['"messages":', '"startTime":'])
@@ -517,7 +517,7 @@ def test_a_document_that_is_nested_too_deep_is_refused(tmp_path: Path, before: s
     file = tmp_path / "log.json"
     file.write_text('{"sessionId":"s","projectHash":"h",' + before + "[" * 20_000 + "]" * 20_000 + ',"messages":[]}')
     (skipped,) = survey([file]).skipped
-    assert skipped.why == "log.json is nested deeper than 1,024 levels: it cannot be read."
+    assert skipped.why == "it is nested deeper than 1,024 levels: it cannot be read"
 
 
 def test_lines_without_their_header_are_a_session_all_the_same(tmp_path: Path) -> None:
@@ -559,7 +559,7 @@ def test_a_session_of_which_nothing_is_known_is_refused_with_a_sentence(tmp_path
         (skipped,) = survey([file]).skipped
         assert (skipped.verdict, skipped.why) == (
             "unreadable",
-            f"{file.name} is a session of Gemini CLI, but none of its messages is known: beat, pulse.",
+            "it is a session of Gemini CLI, but none of its messages is known: beat, pulse",
         )
 
 

@@ -278,7 +278,7 @@ def test_a_transcript_of_which_nothing_is_known_is_refused_with_a_sentence(tmp_p
     (skipped,) = survey([write(tmp_path, row("status", "working"), row("pulse"))]).skipped
     assert (skipped.verdict, skipped.why) == (
         "unreadable",
-        "log.jsonl looks like a transcript of Letta Code, but none of its rows is known: pulse, status.",
+        "it looks like a transcript of Letta Code, but none of its rows is known: pulse, status",
     )
 
 

@@ -350,7 +350,7 @@ def test_a_conversation_of_which_nothing_is_known_is_refused_with_a_sentence(tmp
     (skipped,) = survey([write(tmp_path, events)]).skipped
     assert (skipped.verdict, skipped.why) == (
         "unreadable",
-        "events.json looks like an OpenHands conversation, but none of its events is known: PauseEvent, StateEvent.",
+        "it looks like an OpenHands conversation, but none of its events is known: PauseEvent, StateEvent",
     )
 
 
