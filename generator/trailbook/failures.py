@@ -12,7 +12,7 @@ NOT_VERIFIED = 4
 WORK_LOST = 5
 """A written file lacks something that the log has and the format carries."""
 SOME_FAILED = 6
-"""Some chats failed, the others are written."""
+"""Some chats failed, or a file could not be read; the others are written."""
 INTERRUPTED = 130
 
 
