@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC
 from multiprocessing import get_context
 from pathlib import Path
@@ -155,6 +155,37 @@ def test_a_folder_of_parts_is_for_one_export_and_for_nothing_else(
         site.build(site.Plan(tmp_path / "site", survey, survey.chats, output), executor=executor)
         with pytest.raises(Stopped, match="holds something else that was built or exported"):
             parts.export(survey.chats, "openai", output, tmp_path / "site", executor=executor)
+
+
+class Lost(Executor):
+    """Workers that go away with all that they were given but the first."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def submit(self, work: Any, /, *given: Any, **more: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.given += 1
+        if self.given == 1:
+            future.set_result(work(*given, **more))
+        else:
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        return future
+
+
+def test_what_lost_workers_had_to_do_has_failed_and_is_done_in_the_next_run(
+    examples: list[Found], output: trailbook.Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "PER_PART", 1)
+    chosen = examples[:3]
+    made = parts.export(chosen, "atif", output, tmp_path / "parts", executor=Lost())
+    assert (made.status, made.parts) == (failures.SOME_FAILED, 1)
+    assert made.failed == [f"part-0000{number}, 1 chat, could not be made: the workers were lost." for number in (1, 2)]
+    with ThreadPoolExecutor(1) as executor:
+        made = parts.export(chosen, "atif", output, tmp_path / "parts", executor=executor)
+    assert (made.status, made.parts, made.unchanged) == (failures.DONE, 2, 1)
+    assert [row["id"] for row in rows(tmp_path / "parts")] == [each.id for each in chosen[::-1]]
 
 
 # --- a Dask cluster

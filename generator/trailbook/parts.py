@@ -28,6 +28,7 @@ from trailbook.staging import lay
 from trailbook.state import own_bytes
 from trailbook.stores import OWN
 from trailbook.updating import Told
+from trailbook.wording import counted
 
 PER_PART = 100
 """Chats in one part. What is found out about a person in one of them is taken out of all of them."""
@@ -161,7 +162,7 @@ def _take(order: Order, result: Part | Exception, made: Export, held: Manifest, 
     if isinstance(result, Stopped):
         raise result
     if isinstance(result, Exception):
-        made.failed.append(f"{order.name}, {len(order.chosen):,} chats, could not be made: {result}.")
+        made.failed.append(f"{order.name}, {counted(len(order.chosen), 'chat')}, could not be made: {result}.")
         return
     bundled = result.bundle
     made.failed += bundled.failed

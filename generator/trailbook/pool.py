@@ -9,7 +9,15 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
@@ -47,7 +55,7 @@ class _Pool(Generic[Task, Result]):
             task = self.running.pop(future)
             try:
                 yield task, future.result()
-            except BrokenExecutor:
+            except (BrokenExecutor, CancelledError):  # cancelled: a cluster's scheduler went away
                 self.suspects.append(task)
             except Exception as error:
                 yield task, error
@@ -66,7 +74,7 @@ def each(
     if executor is not None:
         yield from _drain(pool, executor, most=64)
         for task in [*pool.suspects, *pool.waiting]:
-            yield task, Died("its worker was lost")
+            yield task, Died("the workers were lost")
         return
     workers = max(1, min(len(tasks), _cores()))
     while pool.waiting:
