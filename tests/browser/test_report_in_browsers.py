@@ -219,7 +219,8 @@ def test_a_word_without_an_end_stays_inside(chromium: Any, unbroken: Path, width
     chromium.size(width, 900)
     chromium.open(unbroken.as_uri())
     wide = """[...document.querySelectorAll('.det, .det *')].filter(e => e.scrollWidth > e.clientWidth + 1
-        && e.clientWidth && !e.closest('pre') && getComputedStyle(e).overflowX != 'hidden').map(e => e.outerHTML.slice(0, 120))"""
+        && e.clientWidth && !e.closest('pre') && getComputedStyle(e).overflowX != 'hidden')
+        .map(e => e.outerHTML.slice(0, 120))"""
     for state in ("#l7", "#l12", "#all"):
         chromium.click(state)
         assert chromium.read(wide) == []
