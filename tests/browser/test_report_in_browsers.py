@@ -173,12 +173,12 @@ def test_a_long_run_goes_on_in_parts_with_one_axis(browser: Any, parts: list[Pat
     browser.open(parts[0].as_uri())
     marks = browser.read("document.querySelector('.axis svg').innerHTML")
     browser.click(".cells > a:last-child")
-    browser.pause(0.6)
+    browser.pause(2)
     assert browser.read("location.pathname").endswith(parts[-1].name)
     assert browser.read(FOCUSED) == "s901"
     assert browser.read("document.querySelector('.axis svg').innerHTML") == marks
     browser.click(".parts a")
-    browser.pause(0.6)
+    browser.pause(2)
     assert browser.read("location.pathname").endswith(parts[0].name)
     assert browser.messages() == []
 
