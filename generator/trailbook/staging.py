@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -66,6 +67,11 @@ def stage(order: Order) -> Staged | Failed:
     # What was found out need not travel back: it was only for the search in what was written.
     made.pieces, made.removed.learned = [], frozenset()
     return staged
+
+
+def stage_each(orders: Sequence[Order]) -> list[Staged | Failed]:
+    """Make several chats, one after the other. Raises Stopped."""
+    return [stage(order) for order in orders]
 
 
 def reason(error: Exception, found: Found) -> str:

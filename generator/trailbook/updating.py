@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,16 @@ from trailbook.formats import NOTHING_IN_IT, Given, Output
 from trailbook.manifest import INDEX, Entry, Manifest
 from trailbook.placing import place_files, remove_files
 from trailbook.readers import Found
-from trailbook.staging import Failed, Order, Staged, lay, stage
+from trailbook.staging import Failed, Order, Staged, lay, stage, stage_each
 from trailbook.state import own_bytes
 from trailbook.stores import Survey, source_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+
+_TOGETHER, _SIZE_TOGETHER = 16, 500_000
+"""Chats, and bytes of their logs, that are handed to another machine at once."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -106,7 +110,8 @@ def results(
 
     largest_first = sorted(orders, key=lambda order: -order.found.size)
     told.begin(len(orders), sum(order.found.size for order in orders))
-    with contextlib.closing(pool.each(stage, largest_first, executor=executor)) as made:
+    made = _handed_over(largest_first, executor) if executor else pool.each(stage, largest_first, executor=None)
+    with contextlib.closing(made):
         for order, result in made:
             if isinstance(result, failures.Stopped):
                 raise result
@@ -122,6 +127,39 @@ def results(
                 why = result.why if isinstance(result, Failed) else f"{order.found.path} could not be made: {result}."
                 built.failed.append((order.found, why))
             told.each(order.found)
+
+
+def _handed_over(
+    orders: Sequence[Order], executor: Executor
+) -> Generator[tuple[Order, Staged | Failed | Exception], None, None]:
+    """As `pool.each`, small chats several at a time: elsewhere it takes longer to hand one over than to make it.
+
+    One chat may be what made a whole bunch fail: each of it is then tried by itself.
+    """
+    from trailbook import pool
+
+    alone: list[Order] = []
+    with contextlib.closing(pool.each(stage_each, _bunches(orders), executor=executor)) as results:
+        for bunch, made in results:
+            if isinstance(made, (failures.Stopped, pool.Died)):
+                yield from ((order, made) for order in bunch)
+            elif isinstance(made, Exception):
+                alone += bunch
+            else:
+                yield from zip(bunch, made, strict=True)
+    yield from pool.each(stage, alone, executor=executor)
+
+
+def _bunches(orders: Sequence[Order]) -> list[list[Order]]:
+    bunches: list[list[Order]] = []
+    size = 0
+    for order in orders:
+        if not bunches or len(bunches[-1]) == _TOGETHER or size + order.found.size > _SIZE_TOGETHER:
+            bunches.append([])
+            size = 0
+        bunches[-1].append(order)
+        size += order.found.size
+    return bunches
 
 
 def in_order(made: list[Staged], plan: Plan) -> list[Staged]:
