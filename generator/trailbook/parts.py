@@ -114,6 +114,7 @@ def export(
                 _take(order, result, made, held, private)
                 for found in order.chosen:
                     told.each(found)
+        made.failed.sort()  # parts come as they are done
         if held.entries:
             made.kept += _write_index(held, private)
             held.save()
