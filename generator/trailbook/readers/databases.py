@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from trailbook.readers import Unreadable
+from trailbook.readers.files import is_own, open_own
 
 MAGIC = b"SQLite format 3\0"
 
@@ -30,7 +31,7 @@ State = tuple[tuple[str, int, int], ...]
 
 def is_database(path: Path) -> bool:
     """Whether a file is an SQLite database. Raises OSError."""
-    with path.open("rb") as stream:
+    with open_own(path) as stream:
         return stream.read(len(MAGIC)) == MAGIC
 
 
@@ -38,12 +39,12 @@ def owner_of(path: Path) -> Path | None:
     """The database that a file belongs to which SQLite lays beside it while it is in use; None for any other file."""
     ending = next((ending for ending in _BESIDE if path.name.endswith(ending)), "")
     owner = path.with_name(path.name.removesuffix(ending)) if ending and path.name != ending else path
-    return owner if owner != path and owner.is_file() and is_database(owner) else None
+    return owner if owner != path and is_own(owner) and is_database(owner) else None
 
 
 def state_of(path: Path) -> State:
     """What tells whether a database or its pending writes changed. Raises OSError."""
-    found = [path, *(side for ending in _PENDING if (side := _beside(path, ending)).is_file())]
+    found = [path, *(side for ending in _PENDING if is_own(side := _beside(path, ending)))]
     return tuple((file.name, stat.st_size, stat.st_mtime_ns) for file in found for stat in (file.stat(),))
 
 

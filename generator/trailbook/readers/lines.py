@@ -18,6 +18,7 @@ import orjson
 from trailbook import json_text
 from trailbook.chat import JSON, Diagnostic, Place
 from trailbook.readers import HEAD_BYTES
+from trailbook.readers.files import open_own, read_own
 
 _BOM = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n\x00"
@@ -57,7 +58,7 @@ def read_records(path: Path, problems: Problems, *, name: str | None = None) -> 
 
     `name` is how places call the file (default: its own name). Raises OSError.
     """
-    with path.open("rb") as stream:
+    with open_own(path) as stream:
         yield from read_stream(stream, problems, name=name or path.name)
 
 
@@ -104,7 +105,7 @@ def read_document(path: Path, problems: Problems, *, name: str | None = None) ->
 
     Raises json_text.NotJSON (its `at` is the byte where the text stops being JSON), json_text.TooDeep, OSError.
     """
-    return parse_document(path.read_bytes().removeprefix(_BOM), Place(name or path.name, 1), problems)
+    return parse_document(read_own(path).removeprefix(_BOM), Place(name or path.name, 1), problems)
 
 
 def parse_document(data: bytes, place: Place, problems: Problems) -> JSON:

@@ -139,7 +139,7 @@ def _beside(folder: Path, path: JSON) -> bytes | None:
         file = (folder / path).resolve()
         inside = file.is_relative_to(folder.resolve())
         return file.read_bytes() if inside and file.is_file() and file.stat().st_size <= _MAX_IMAGE else None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):
         return None
 
 

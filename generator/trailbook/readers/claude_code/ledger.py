@@ -44,6 +44,7 @@ from trailbook.readers.claude_code.ledger_records import (
     words_in,
 )
 from trailbook.readers.claude_code.ledger_subagents import hang
+from trailbook.readers.files import read_own
 
 _NOT_RUN = (
     "The user doesn't want to proceed with this tool use",
@@ -249,7 +250,7 @@ class _Counter:
         saved = re.search("Full output saved to: (.*)", text) if text.startswith("<persisted-output>") else None
         path = self.outputs.get(saved[1].strip().replace("\\", "/").rpartition("/")[2]) if saved else None
         try:
-            return path.read_bytes().decode("utf-8", "replace") if path and not path.is_symlink() else text
+            return read_own(path).decode("utf-8", "replace") if path else text
         except OSError:
             return text
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from trailbook import json_text
 from trailbook.chat import JSON
 from trailbook.readers.claude_code.ledger_records import Raw, Talk, divide, text_in, texts_of
+from trailbook.readers.files import read_own
 
 
 def hang(main: Talk, talks: dict[Path, Talk]) -> None:
@@ -42,7 +43,7 @@ def hang(main: Talk, talks: dict[Path, Talk]) -> None:
 
 def _about(path: Path) -> Raw:
     try:
-        value = json_text.parse(path.with_suffix(".meta.json").read_bytes())
+        value = json_text.parse(read_own(path.with_suffix(".meta.json")))
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from trailbook.chat import JSON, FileChange, Part, Place, Text
 from trailbook.readers.claude_code.pictures import file_of, image_of
+from trailbook.readers.files import read_own
 from trailbook.readers.lines import Problems
 from trailbook.readers.values import Fields, blocks, fields, items, json_words, string, whole
 
@@ -20,7 +20,6 @@ _SAVED = re.compile(r"Full output saved to: ([^\n]*)")
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})(?:\n|$)")
 _DECLINED = ("The user doesn't want to proceed with this tool use", "The user doesn't want to take this action")
 _REFUSED = ("Permission for this tool use was denied", "Permission to use ")
-_PLAIN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _STOPPED = ("[Request interrupted by user", "<tool_use_error>Cancelled:")
 
 
@@ -53,7 +52,7 @@ def _whole_output(text: str, outputs: Outputs, problems: Problems, place: Place)
     path = outputs.get(re.split(r"[\\/]", saved[1].strip())[-1]) if saved else None
     if path is not None:
         try:
-            return read_plain(path).decode("utf-8", "replace")
+            return read_own(path).decode("utf-8", "replace")
         except OSError:
             pass
     problems.count(
@@ -63,12 +62,6 @@ def _whole_output(text: str, outputs: Outputs, problems: Problems, place: Place)
         lost=True,
     )
     return text
-
-
-def read_plain(path: Path) -> bytes:
-    """The bytes of a file that is no link (so that nothing outside the folder is read through one). Raises OSError."""
-    with os.fdopen(os.open(path, _PLAIN), "rb") as stream:
-        return stream.read()
 
 
 def not_run(text: str) -> str | None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from trailbook import json_text
 from trailbook.chat import Asked, Called
 from trailbook.readers.claude_code.handlers import HANDLERS
-from trailbook.readers.claude_code.results import read_plain
 from trailbook.readers.claude_code.transcript import Copied, Transcript
+from trailbook.readers.files import read_own
 from trailbook.readers.lines import Record, read_records
 from trailbook.readers.values import Fields, fields, string
 
@@ -66,7 +66,7 @@ def _fresh(short: str, name: str, taken: dict[str, Subagent]) -> str:
 def _about(file: Path, transcript: Transcript) -> Fields:
     path = file.with_suffix(".meta.json")
     try:
-        return fields(json_text.parse(read_plain(path)))
+        return fields(json_text.parse(read_own(path)))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from trailbook.readers import Unreadable
 from trailbook.readers.codex.rollouts import ZSTD_MAGIC, RolloutLine, id_in_name, lines_of
+from trailbook.readers.files import is_own, open_own
 from trailbook.readers.lines import Problems
 from trailbook.readers.values import Fields, fields, moment, string
 
@@ -89,7 +90,7 @@ def last_moment(path: Path) -> int:
 
     Epoch milliseconds. Raises OSError.
     """
-    with path.open("rb") as stream:
+    with open_own(path) as stream:
         if stream.read(4) != ZSTD_MAGIC:
             stream.seek(max(0, path.stat().st_size - _TAIL))
             times = _TIME.findall(stream.read(_TAIL))
@@ -178,13 +179,15 @@ def _below(folder: Path) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=1_024)
 def _below_at(folder: Path, _changed: int) -> tuple[Path, ...]:
-    return tuple(sorted(path for path in folder.iterdir() if path.name.isdigit()))
+    return tuple(sorted(path for path in folder.iterdir() if path.name.isdigit() and not path.is_symlink()))
 
 
 # --- files of a folder
 
 
 def _rollouts_in(folder: Path) -> dict[str, Path]:
+    if any(above.is_symlink() for above in (folder, *folder.parents[:2])):
+        return {}  # what a link leads to is looked at by itself, or not at all
     try:
         return _rollouts_at(folder, folder.stat().st_mtime_ns)
     except OSError:
@@ -197,7 +200,7 @@ def _rollouts_at(folder: Path, _changed: int) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         thread = id_in_name(path)
-        if thread is not None and path.is_file():
+        if thread is not None and is_own(path):
             found.setdefault(thread, path)
     return found
 

@@ -15,6 +15,7 @@ from trailbook.readers.codex.forks import own_part
 from trailbook.readers.codex.repeats import words_of_event
 from trailbook.readers.codex.rollouts import BARE_ITEMS, ENVELOPES, ZSTD_MAGIC, RolloutLine, id_in_name, lines_of
 from trailbook.readers.codex.turn_items import with_events_for_items
+from trailbook.readers.files import read_own
 from trailbook.readers.lines import Problems, records_of_head
 from trailbook.readers.values import Fields, fields, moment, string
 
@@ -154,7 +155,7 @@ def _title_in_index(path: Path, thread: str) -> str | None:
 @lru_cache(maxsize=16)
 def _names(index: Path, _changed: int) -> dict[str, str]:
     names: dict[str, str] = {}
-    for line in index.read_text(encoding="utf-8", errors="replace").split("\n"):
+    for line in read_own(index).decode("utf-8", "replace").split("\n"):
         try:
             entry = fields(json.loads(line))
         except (ValueError, RecursionError):

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, cast
 
 from trailbook.chat import JSON, Place
 from trailbook.readers import Unreadable
+from trailbook.readers.files import open_own
 from trailbook.readers.lines import Problems, read_stream
 from trailbook.readers.values import Fields, fields, string
 
@@ -75,7 +76,7 @@ def lines_of(path: Path, problems: Problems, *, most: int | None = None) -> Iter
 
     Raises Unreadable for a compressed file that cannot be opened, OSError.
     """
-    with path.open("rb") as raw:
+    with open_own(path) as raw:
         compressed = _Decompressed(path, raw) if raw.peek(4)[:4] == ZSTD_MAGIC else None
         stream: BinaryIO = raw if compressed is None else cast("BinaryIO", BufferedReader(compressed))
         for record in read_stream(stream, problems, name=path.name):

@@ -52,7 +52,8 @@ def index_file(log: Path) -> Path:
 
 def agents_file(log: Path) -> Path | None:
     """The list of agents of the home that a log lies in; None where a log lies by itself. It need not exist."""
-    return log.parent.parent / "agents" / "agents.json" if log.parent.name == CONVERSATIONS else None
+    folder = log.parent.parent / "agents"
+    return folder / "agents.json" if log.parent.name == CONVERSATIONS and not folder.is_symlink() else None
 
 
 def settings_file(log: Path) -> Path | None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from trailbook.readers.files import open_own
 from trailbook.readers.gptme.folder import FULL_LOG, LOG
 from trailbook.readers.gptme.log_lines import Line, injected_by
 from trailbook.readers.values import Fields, string
@@ -26,7 +27,7 @@ def id_of(log: Path) -> str:
         return log.parent.name
     else:
         name = log.parent.name
-    with log.open("rb") as stream:
+    with open_own(log) as stream:
         return f"{name}-{hashlib.sha256(stream.readline(_MOST)).hexdigest()[:6]}"
 
 

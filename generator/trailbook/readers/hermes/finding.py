@@ -10,6 +10,7 @@ from pathlib import Path
 
 from trailbook.readers import Found, Passed, Unreadable
 from trailbook.readers.databases import MAGIC, is_database
+from trailbook.readers.files import is_own
 from trailbook.readers.hermes import database, exports
 from trailbook.readers.hermes.about import chat_about
 from trailbook.readers.hermes.facts import Facts
@@ -93,7 +94,7 @@ def _beside_database(path: Path) -> Passed | None:
 def _in_database(path: Path, store: Store) -> Passed | None:
     """Whether a snapshot lies beside the database that has the same session."""
     main = path.parent.parent / DATABASE
-    if path.parent.name != SNAPSHOTS or len(store.sessions) > 1 or not main.is_file() or not is_database(main):
+    if path.parent.name != SNAPSHOTS or len(store.sessions) > 1 or not is_own(main) or not is_database(main):
         return None
     try:
         known = database.holds_sessions(main) and store.sessions.keys() <= database.sessions_in(main).keys()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from trailbook.chat import JSON, Place
 from trailbook.readers import Passed, Unreadable, pieces
+from trailbook.readers.files import is_own
 from trailbook.readers.lines import Problems, Record
 from trailbook.readers.values import Fields, fields, items, string
 
@@ -38,7 +39,7 @@ def part_of(path: Path, head: bytes) -> Passed | None:
     if path.name not in _BESIDE:
         return None
     branch = path.with_name(BRANCH)
-    if branch.is_file():
+    if is_own(branch):
         return Passed("a part of an exported bundle, read with it where it says more", branch)
     if path.name == "manifest.json" and _SCHEMA in head:
         raise Unreadable(f"{path.parent} is an exported bundle without its {BRANCH}: export the session again.")
@@ -47,7 +48,7 @@ def part_of(path: Path, head: bytes) -> Passed | None:
 
 def inputs_of(path: Path) -> list[Path]:
     """The files of a bundle that a chat is read from."""
-    return [path, *(file for name in (_PROMPT, _TOOLS) if (file := path.with_name(name)).is_file())]
+    return [path, *(file for name in (_PROMPT, _TOOLS) if is_own(file := path.with_name(name)))]
 
 
 def records(path: Path, problems: Problems) -> Iterator[Record]:
@@ -66,8 +67,8 @@ def header_of(path: Path) -> Fields:
 def declared(path: Path, problems: Problems) -> tuple[str | None, list[JSON]]:
     """The system prompt and the tools that stand beside the branch, where they were captured."""
     prompt, tools = path.with_name(_PROMPT), path.with_name(_TOOLS)
-    text = prompt.read_bytes().decode("utf-8", "replace") if prompt.is_file() else ""
-    if not tools.is_file():
+    text = prompt.read_bytes().decode("utf-8", "replace") if is_own(prompt) else ""
+    if not is_own(tools):
         return string(text), []
     try:
         return string(text), items(_document(tools, problems))

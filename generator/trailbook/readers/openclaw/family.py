@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 
 from trailbook import json_text
 from trailbook.readers import Unreadable, databases
+from trailbook.readers.files import is_own
 from trailbook.readers.openclaw import database
 from trailbook.readers.openclaw.log import lines_in
 from trailbook.readers.values import fields, string, whole
@@ -60,7 +61,7 @@ def parent_of(session: Session) -> Path | None:
     """The file of the session that spawned this one, if `children_of` finds this one from there."""
     folder = session.path.parent
     above = folder.with_name(folder.name + ".jsonl")
-    if session.path.suffix == ".jsonl" and above.is_file():
+    if session.path.suffix == ".jsonl" and is_own(above):
         return above
     spawner = _store_of(session.path).by_key.get(session.spawned_by) if session.spawned_by is not None else None
     return spawner.path if spawner and spawner != session and not _is_above(session, spawner) else None
@@ -138,7 +139,7 @@ def _in_index(index: Path) -> list[Session]:
         session = string(entry.get("sessionId"))
         named = PurePath(string(entry.get("sessionFile")) or f"{session}.jsonl").name
         file = index.with_name(named)
-        if session is not None and file.is_file():
+        if session is not None and is_own(file):
             label = string(entry.get("label")) or string(entry.get("displayName"))
             spawner = string(entry.get("spawnedBy"))
             found.append(Session(file, id_of(file, session), key, spawner, label, whole(entry.get("updatedAt"))))

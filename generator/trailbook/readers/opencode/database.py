@@ -14,6 +14,7 @@ from trailbook import json_text
 from trailbook.chat import JSON, Place
 from trailbook.readers import Found, Passed, Unreadable
 from trailbook.readers.databases import MAGIC, State, columns_of, is_database, opened, state_of
+from trailbook.readers.files import is_own
 from trailbook.readers.lines import Problems, parse_document
 from trailbook.readers.opencode.sessions import (
     LoggedMessage,
@@ -64,7 +65,7 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     """The sessions of a database that no other session started. Raises Unreadable, OSError."""
     if path.name.endswith(("-wal", "-shm")):
         base = path.with_name(path.name[:-4])
-        beside = base.is_file() and is_database(base) and _is_known(base)
+        beside = is_own(base) and is_database(base) and _is_known(base)
         return Passed("a part of OpenCode's database, read with it", base) if beside else None
     if not head.startswith(MAGIC) or not _is_known(path):
         return None
@@ -198,7 +199,7 @@ def _found(path: Path, name: str, family: list[_Row]) -> Found:
         reader="opencode",
         id=name,
         path=path,
-        inputs=(path, pending) if pending.is_file() else (path,),
+        inputs=(path, pending) if is_own(pending) else (path,),
         fingerprint=sha256(repr(marks).encode("utf-8", "replace")).hexdigest(),
         title=title_of(info),
         started=time_of(info, "created"),

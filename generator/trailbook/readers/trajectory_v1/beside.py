@@ -7,6 +7,7 @@ from pathlib import Path
 
 from trailbook import json_text
 from trailbook.chat import JSON, Cost, Image, Message, Usage
+from trailbook.readers.files import read_own
 from trailbook.readers.values import Fields, fields, items, number, string, whole
 
 ENDING = ".meta.json"
@@ -44,7 +45,7 @@ def path_beside(path: Path) -> Path:
 def about_chat(path: Path, line: int) -> Fields:
     """What the file beside says of the chat on a line (from 1); nothing where it is missing or damaged."""
     try:
-        return fields(json_text.parse(path_beside(path).read_bytes().split(b"\n")[line - 1]))
+        return fields(json_text.parse(read_own(path_beside(path)).split(b"\n")[line - 1]))
     except (OSError, ValueError, IndexError):
         return {}
 

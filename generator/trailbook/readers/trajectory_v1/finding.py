@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trailbook.chat import JSON
 from trailbook.readers import Found, Passed
+from trailbook.readers.files import is_own
 from trailbook.readers.pieces import listed, pieces
 from trailbook.readers.trajectory_v1.beside import ENDING, about_chat, path_beside
 from trailbook.readers.values import Fields, fields, items, moment, string
@@ -27,7 +28,7 @@ def find(path: Path, head: bytes) -> list[Found] | Passed | None:
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"[" or b'"role"' not in head:
         return None
     found = listed(path, "trajectory_v1", arrays=False, certain=_START.match(head) is not None, describe=_describe)
-    if found is None or not path_beside(path).is_file():
+    if found is None or not is_own(path_beside(path)):
         return found
     lines = {piece.digest: piece.number for piece in pieces(path, arrays=False)}
     return [_with_beside(chat, lines[chat.fingerprint]) for chat in found]

@@ -18,6 +18,7 @@ from trailbook.ledger import (
     entry_of_written,
 )
 from trailbook.readers import Found
+from trailbook.readers.files import read_own
 from trailbook.readers.lines import Problems
 from trailbook.readers.pieces import Piece, again, parse, place_of
 from trailbook.stand_ins import is_no_result
@@ -45,7 +46,7 @@ def count(found: Found, keep: Keep) -> Ledger:
 def _beside(found: Found, piece: Piece) -> dict[str, JSON] | None:
     """What the file beside it says of this chat: the object on the same line."""
     try:
-        lines = found.path.with_suffix(".meta.json").read_bytes().split(b"\n")
+        lines = read_own(found.path.with_suffix(".meta.json")).split(b"\n")
         value = json_text.parse(lines[piece.number - 1])
     except (OSError, ValueError, IndexError):
         return None
